@@ -1,0 +1,132 @@
+"""From endpoint arrays to a graph: the one place where direction, repeats, loops and weights are settled.
+
+The rule: direction is ignored; a pair that is named more than once is one edge; its weight is the mean of
+the weights it was given (so equal weights in both directions stay what they are, and the order of rows does
+not matter); self-loops are dropped, since the encoder adds its own; a weight of 0 is no edge.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretognn.errors import InputError
+from paretognn.graph.graph import Counts, Features, Graph
+
+
+def build_graph(
+    num_nodes: int,
+    source: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    features: Features | None = None,
+    **attributes: Any,
+) -> Graph:
+    """Build a `Graph` from edge rows.
+
+    source, target : integer [R] node indices in [0, num_nodes).
+    weights : [R] non-negative and finite, or None.
+    features : [N, D] array or any scipy sparse matrix; cast to float32.
+    attributes : further fields of `Graph` (``labels``, ``ids``, ``name``, ...).
+
+    Raises InputError for indices out of range, bad weights and non-finite features. Inputs are not changed.
+    """
+    source = np.asarray(source).astype(np.int64)
+    target = np.asarray(target).astype(np.int64)
+    if num_nodes == 0:
+        raise InputError("the graph has no nodes")
+    if len(source) and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= num_nodes):
+        raise InputError(f"an edge endpoint lies outside 0..{num_nodes - 1}")
+    warnings = list(attributes.pop("warnings", ()))
+    notes = list(attributes.pop("notes", ()))
+
+    rows = len(source)
+    keep = source != target
+    loops = rows - int(keep.sum())
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        bad = ~np.isfinite(weights) | (weights < 0)
+        if bad.any():
+            first = int(np.flatnonzero(bad)[0])
+            raise InputError(
+                f"{int(bad.sum())} edge weight(s) are negative, NaN or infinite; the first is {weights[first]} in edge {first + 1}"
+            )
+        zero = keep & (weights == 0)
+        if zero.any():
+            warnings.append(f"{int(zero.sum())} edge rows have weight 0 and are not edges")
+            keep &= weights != 0
+        weights = weights[keep]
+    source, target = source[keep], target[keep]
+
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    key = low * num_nodes + high
+    unique, inverse, times = np.unique(key, return_inverse=True, return_counts=True)
+    forward = np.zeros(len(unique), dtype=bool)
+    backward = np.zeros(len(unique), dtype=bool)
+    forward[inverse[source == low]] = True
+    backward[inverse[source != low]] = True
+    one_way = int((forward != backward).sum())
+
+    pair_weights = None
+    if weights is not None and len(unique):
+        pair_weights = np.bincount(inverse, weights=weights) / times
+        spread = np.abs(weights - pair_weights[inverse]) > 1e-6 * np.maximum(pair_weights[inverse], 1e-30)
+        conflicting = len(np.unique(inverse[spread]))
+        if conflicting:
+            warnings.append(f"{conflicting} edge(s) were given different weights; their mean is used")
+        if np.all(pair_weights == 1):
+            pair_weights = None
+
+    low, high = unique // num_nodes, unique % num_nodes
+    data = np.ones(len(unique), dtype=np.float32) if pair_weights is None else pair_weights.astype(np.float32)
+    matrix = sp.csr_array(
+        (np.concatenate([data, data]), (np.concatenate([low, high]), np.concatenate([high, low]))),
+        shape=(num_nodes, num_nodes),
+    )
+    matrix.sort_indices()
+    return Graph(
+        indptr=matrix.indptr.astype(np.int64),
+        indices=matrix.indices.astype(np.int32 if num_nodes < 2**31 else np.int64),
+        weights=None if pair_weights is None else matrix.data,
+        features=None if features is None else as_features(features),
+        counts=Counts(rows=rows, self_loops=loops, duplicates=len(source) - len(unique), one_way=one_way),
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        **attributes,
+    )
+
+
+SPARSE_BELOW = 0.25
+"""Density below which a dense matrix of zeros is worth keeping in sparse form."""
+
+
+def as_features(features: Any, node_name: Any = str) -> Features:
+    """Float32 features, sparse kept sparse; `InputError` where a value is NaN or infinite.
+
+    ``node_name(i)`` turns a row number into the name that an error shows. The input is not changed.
+    """
+    if sp.issparse(features):
+        matrix = sp.csr_array(features, dtype=np.float32, copy=True)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        if len(bad):
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right") - 1)
+            raise InputError(
+                f"features: {len(bad)} value(s) are NaN or infinite; the first is in column {int(matrix.indices[bad[0]])} of node '{node_name(row)}'"
+            )
+        return matrix
+    dense = np.array(features, dtype=np.float32, order="C", copy=True)
+    if dense.ndim != 2:
+        raise InputError(f"features must have two dimensions [nodes, columns], not {dense.ndim}")
+    bad_rows = np.flatnonzero(~np.isfinite(dense).all(axis=1))
+    if len(bad_rows):
+        column = int(np.flatnonzero(~np.isfinite(dense[bad_rows[0]]))[0])
+        total = int((~np.isfinite(dense)).sum())
+        raise InputError(
+            f"features: {total} value(s) are NaN or infinite; the first is in column {column} of node '{node_name(int(bad_rows[0]))}'"
+        )
+    return dense
