@@ -1,0 +1,50 @@
+"""Files that are either whole or not there: written aside, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; on a clean exit it takes ``path``'s place, else it is removed.
+
+    The temporary name keeps the suffixes of ``path``, for writers that choose a format by them. The parent
+    folder is created where missing. A reader sees the old file or the new one, never half of either.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".partial-", suffix="".join(path.suffixes)[-40:])
+    os.close(handle)
+    aside = Path(name)
+    try:
+        yield aside
+        with open(aside, "rb+") as file:
+            os.fsync(file.fileno())
+        # mkstemp makes files for the owner only; the finished file gets what the umask grants.
+        aside.chmod(0o666 & ~_umask())
+        os.replace(aside, path)
+    finally:
+        with suppress(FileNotFoundError):
+            aside.unlink()
+    _sync_folder(path.parent)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system lets a folder be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
