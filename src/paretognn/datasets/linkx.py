@@ -1,0 +1,55 @@
+"""Facebook100 networks in the MATLAB files of LINKX (Lim et al., 2021): one university each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretognn.datasets.raw import check_length, checked, compact, reading
+from paretognn.errors import InputError
+from paretognn.graph.build import build_graph
+from paretognn.graph.graph import Graph
+
+GENDER = 1
+
+
+def read_facebook100(folder: Path) -> Graph:
+    """Read ``data.mat``: labels are the reported gender (1 or 2; 0 is unknown), features the one-hot of the rest.
+
+    Features [N, D] have one column for each value that a metadata column takes, in ascending order, as in PyG.
+    Raises `InputError` for damaged files.
+    """
+    from scipy.io import loadmat
+
+    path = folder / "data.mat"
+    with reading(path):
+        content = loadmat(path, variable_names=["A", "local_info"])
+        if not sp.issparse(content.get("A")) or "local_info" not in content:
+            raise InputError("matrix 'A' or 'local_info' is missing")
+        adjacency = content["A"]
+        # The file's own format: converting it first would already trust its indices.
+        adjacency.check_format(full_check=True)
+        pairs = adjacency.tocoo()
+        metadata = content["local_info"].astype(np.int64)
+        nodes = adjacency.shape[0]
+        check_length("local_info", len(metadata), nodes)
+        labels = metadata[:, GENDER] - 1
+        if labels.min() < -1 or labels.max() > 1:
+            raise InputError("the gender column holds values other than 0, 1 and 2")
+        features = sp.hstack([_one_hot(column) for i, column in enumerate(metadata.T) if i != GENDER], format="csr")
+        return build_graph(
+            nodes,
+            pairs.row,
+            pairs.col,
+            features=compact(features),
+            labels=labels,
+            label_names=("gender 1", "gender 2"),
+        )
+
+
+def _one_hot(column: np.ndarray) -> sp.csr_array:
+    values, place = np.unique(column, return_inverse=True)
+    rows = np.arange(len(column) + 1)
+    return checked(sp.csr_array((np.ones(len(column), np.float32), place, rows), (len(column), len(values))))
