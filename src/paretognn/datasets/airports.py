@@ -19,7 +19,7 @@ def file_names(region: str) -> tuple[str, str]:
 
 
 def read_airports(folder: Path, region: str) -> Graph:
-    """Read one region; features are the one-hot node number, as in PyG, and ids are the airports' own numbers.
+    """Read one region; features are the one-hot node number, as in PyG; ids are the airports' numbers.
 
     Raises `InputError` for damaged files, repeated airports, and edges to an airport that has no label.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from paretognn.datasets.raw import compact
@@ -11,10 +13,11 @@ from paretognn.graph.graph import Graph
 NEIGHBOURS = 10
 
 
-def read_digits() -> Graph:
+def read_digits(folder: Path | None = None) -> Graph:
     """1,797 images [64 pixels], each joined to its 10 nearest (Euclidean, raw pixels); 12,340 pairs.
 
-    A pair is an edge when either end counts the other among its nearest.
+    A pair is an edge when either end counts the other among its nearest. ``folder`` is not used: the
+    registry calls every reader with one.
     """
     from sklearn.datasets import load_digits
     from sklearn.neighbors import kneighbors_graph

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import logging
-import os
 import shutil
 import tempfile
 import urllib.request
@@ -15,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from paretognn.atomic import atomic_write
 from paretognn.datasets.entry import DataSet, RawFile
 from paretognn.errors import InputError
 
 TIMEOUT = 60
+CHUNK = 1 << 20
 log = logging.getLogger(__name__)
 
 
@@ -31,7 +32,9 @@ def download(entry: DataSet, folder: Path) -> None:
     missing = [file for file in entry.files if not (folder / file.path).is_file()]
     lost = [file.path for file in missing if file.url is None]
     if lost:
-        raise InputError(f"{entry.name}: {lost[0]} has no public copy to download; put it at {folder / lost[0]}")
+        raise InputError(
+            f"{entry.name}: {lost[0]} has no public copy to download; put it at {folder / lost[0]}"
+        )
     try:
         for url in dict.fromkeys(file.url for file in missing if file.url):
             log.info("%s: downloading %s", entry.name, url)
@@ -51,14 +54,11 @@ def download(entry: DataSet, folder: Path) -> None:
 def _fetched(url: str, folder: Path) -> Iterator[Path]:
     """The content of ``url`` in a temporary file beside its destination, removed afterwards."""
     folder.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=".download-")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out, _open(url) as response:
-            shutil.copyfileobj(response, out, 1 << 20)
-        yield temporary
-    finally:
-        temporary.unlink(missing_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".download-") as out:
+        with _open(url) as response:
+            shutil.copyfileobj(response, out, CHUNK)
+        out.flush()
+        yield Path(out.name)
 
 
 def _open(url: str) -> IO[bytes]:
@@ -71,23 +71,20 @@ def _open(url: str) -> IO[bytes]:
 
 
 def _place(entry: DataSet, file: RawFile, source: Path, target: Path) -> None:
-    """Check one file, taken out of the archive ``source`` where it is a member of one, and rename it into place."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".download-")
-    aside = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out, _content(file, source) as content:
-            shutil.copyfileobj(content, out, 1 << 20)
-        size, digest = entry.known_size(file)
+    """Take one file out of ``source`` (itself, or a zip that has it), check it and rename it into place."""
+    size, digest = entry.known_size(file)
+    with atomic_write(target) as aside:
+        with aside.open("wb") as out, _content(file, source) as content:
+            shutil.copyfileobj(content, out, CHUNK)
         found = aside.stat().st_size
         if size is not None and found != size:
-            raise InputError(f"{entry.name}: {file.url} gave {found:,} bytes for {file.path}, expected {size:,}")
+            raise InputError(
+                f"{entry.name}: {file.url} gave {found:,} bytes, expected {size:,} ({file.path})"
+            )
         if digest is not None and _sha256(aside) != digest:
-            raise InputError(f"{entry.name}: {file.url} gave a {file.path} other than the one expected (SHA-256)")
-        aside.chmod(0o644)
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
+            raise InputError(
+                f"{entry.name}: {file.url} gave other content than expected (SHA-256, {file.path})"
+            )
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,37 +12,48 @@ import scipy.sparse as sp
 from paretognn.graph.graph import Graph
 
 
-def duplicate_groups(graph: Graph) -> np.ndarray:
-    """int64 [N]: nodes with the same number have the same features and the same neighbours."""
-    rows = graph.features if sp.issparse(graph.features) else sp.csr_array(graph.features)
-    seen: defaultdict[bytes, int] = defaultdict(lambda: len(seen))
-    groups = np.empty(graph.num_nodes, dtype=np.int64)
-    for node in range(graph.num_nodes):
-        own = slice(rows.indptr[node], rows.indptr[node + 1])
-        near = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-        parts = (np.int64(len(near)), near, rows.indices[own], rows.data[own])
-        groups[node] = seen[b"".join(part.tobytes() for part in parts)]
-    return groups
-
-
 def with_duplicates_counted(graph: Graph) -> Graph:
-    """The graph, with a warning where nodes of a test set have a copy in its training set.
+    """The graph, with a warning where nodes have the features and neighbours of another.
 
-    Isolated nodes and nodes without features have nothing to be compared by and are not counted.
+    Isolated nodes and nodes without features have nothing to be compared by and are not counted. Nodes that
+    share their neighbours only are counted beside: the filtered forms of chameleon and squirrel remove these.
     """
-    groups = duplicate_groups(graph)
-    width = np.diff(graph.features.indptr) if sp.issparse(graph.features) else np.count_nonzero(graph.features, 1)  # type: ignore[union-attr]
-    counted = (graph.degrees > 0) & (width > 0)
-    sizes = np.bincount(groups[counted], minlength=groups.max() + 1)
-    copies = int((sizes[groups[counted]] > 1).sum())
-    crossing = [
-        int((np.isin(groups[split.test], groups[split.train]) & counted[split.test]).sum()) for split in graph.splits
-    ]
+    features = sp.csr_array(graph.features)
+    near = _rows(graph.indptr, graph.indices)
+    own = _rows(features.indptr, features.indices), _rows(features.indptr, features.data)
+    same_neighbours = _groups(near, graph.degrees > 0)
+    same_all = _groups(zip(near, *own, strict=True), (graph.degrees > 0) & (np.diff(features.indptr) > 0))
+    copies = int((same_all >= 0).sum())
     if not copies:
         return graph
-    warning = f"{copies} of {graph.num_nodes} nodes have the same features and neighbours as another node"
-    if any(crossing):
+    warning = (
+        f"{copies} of {graph.num_nodes} nodes have the same features and neighbours as another node "
+        f"({int((same_neighbours >= 0).sum())} the same neighbours)"
+    )
+    if graph.splits:
         warning += (
-            f"; {min(crossing)} to {max(crossing)} test nodes of a public split have such a copy in its training set"
+            f"; {_crossing(graph, same_all)} test nodes of a split have such a copy in its training part "
+            f"({_crossing(graph, same_neighbours)} by neighbours)"
         )
     return graph.replace(warnings=(*graph.warnings, warning))
+
+
+def _rows(indptr: np.ndarray, values: np.ndarray) -> list[bytes]:
+    return [values[start:end].tobytes() for start, end in pairwise(indptr)]
+
+
+def _groups(keys: Iterable[object], counted: np.ndarray) -> np.ndarray:
+    """int64 [N]: a number shared by the nodes of equal key; -1 for a node alone or not ``counted``."""
+    seen: defaultdict[object, int] = defaultdict(lambda: len(seen))
+    groups = np.array([seen[key] for key in keys], dtype=np.int64)
+    sizes = np.bincount(groups[counted], minlength=len(seen))
+    return np.where(counted & (sizes[groups] > 1), groups, -1)
+
+
+def _crossing(graph: Graph, groups: np.ndarray) -> str:
+    """Smallest and largest number, over the splits, of test nodes whose group has a training node."""
+    found = []
+    for split in graph.splits:
+        train = groups[split.train]
+        found.append(int(np.isin(groups[split.test], train[train >= 0]).sum()))
+    return f"{min(found)} to {max(found)}"

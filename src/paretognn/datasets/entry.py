@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from paretognn.graph.graph import Graph
 
 
 @dataclass(frozen=True)
 class RawFile:
-    """A file of a data set, by its path in the data set's folder; ``url`` is None where there is no public copy.
+    """A file of a data set, by its path in the data set's folder; ``url`` is None without a public copy.
 
     ``member`` names the file inside ``url`` where that is a zip archive.
     """
@@ -24,23 +25,28 @@ class RawFile:
     member: str | None = None
 
 
+class Published(NamedTuple):
+    """Sizes as published: by the paper for its eleven data sets, else by the collection they come from."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+
+
 @dataclass(frozen=True)
 class DataSet:
     """A row of the registry.
 
     read : ``read(folder, **options) -> Graph``; None of the readers touches the network.
     folders : where the files are looked for below the data root, the first being where a download goes.
-    nodes, edges, features, classes : as published, by the paper for its eleven data sets; what is read
-        may differ by the reason in ``notes``.
+    published : what is read may differ from it, by the reason in ``notes``.
     options : the keywords that ``read`` takes beside the folder.
     """
 
     name: str
     read: Callable[..., Graph]
-    nodes: int
-    edges: int
-    features: int
-    classes: int
+    published: Published
     homophilous: bool
     licence: str
     source: str

@@ -1,4 +1,4 @@
-"""Amazon and Coauthor (Shchur et al., 2018), and other npz files with scipy's sparse parts ``adj_*``, ``attr_*``."""
+"""Amazon and Coauthor (Shchur et al., 2018), and other npz of scipy's parts ``adj_*``, ``attr_*``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ def read_gnn_benchmark(folder: Path, file: str, *, binary: bool = True) -> Graph
         notes = []
         if (features.data > 1).any():
             notes.append(
-                "feature counts set to 1 (binary=False keeps them)" if binary else "features are the file's counts"
+                "feature counts set to 1 (binary=False keeps them)"
+                if binary
+                else "features are the file's counts"
             )
         if binary:
             features.data = np.where(features.data > 0, 1, features.data)

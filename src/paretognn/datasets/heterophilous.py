@@ -1,4 +1,4 @@
-"""The npz layout of heterophilous-graphs (Platonov et al., 2023): minesweeper, and the filtered Wikipedia graphs."""
+"""The npz layout of heterophilous-graphs (Platonov et al., 2023): minesweeper, filtered Wikipedia."""
 
 from __future__ import annotations
 

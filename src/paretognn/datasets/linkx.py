@@ -16,9 +16,9 @@ GENDER = 1
 
 
 def read_facebook100(folder: Path) -> Graph:
-    """Read ``data.mat``: labels are the reported gender (1 or 2; 0 is unknown), features the one-hot of the rest.
+    """Read ``data.mat``: labels are the gender (1 or 2; 0 is unknown), features the one-hot of the rest.
 
-    Features [N, D] have one column for each value that a metadata column takes, in ascending order, as in PyG.
+    Features [N, D] have one column for each value of a metadata column, in ascending order, as in PyG.
     Raises `InputError` for damaged files.
     """
     from scipy.io import loadmat
@@ -38,7 +38,9 @@ def read_facebook100(folder: Path) -> Graph:
         labels = metadata[:, GENDER] - 1
         if labels.min() < -1 or labels.max() > 1:
             raise InputError("the gender column holds values other than 0, 1 and 2")
-        features = sp.hstack([_one_hot(column) for i, column in enumerate(metadata.T) if i != GENDER], format="csr")
+        features = sp.hstack(
+            [_one_hot(column) for i, column in enumerate(metadata.T) if i != GENDER], format="csr"
+        )
         return build_graph(
             nodes,
             pairs.row,

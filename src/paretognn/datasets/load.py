@@ -19,7 +19,11 @@ ROOT_VARIABLE = "PARETOGNN_DATA"
 
 
 def load_dataset(
-    name: str, data_root: str | os.PathLike[str] | None = None, *, download: bool | None = None, **options: Any
+    name: str,
+    data_root: str | os.PathLike[str] | None = None,
+    *,
+    download: bool | None = None,
+    **options: Any,
 ) -> Graph:
     """Load a public data set as an undirected `Graph` with labels and, where there are any, public splits.
 
@@ -39,7 +43,9 @@ def load_dataset(
     for option in options:
         if option not in entry.options:
             known = ", ".join(entry.options) or "none"
-            raise InputError(f"{entry.name} has no option '{option}'{suggest(option, entry.options)}; it has: {known}")
+            raise InputError(
+                f"{entry.name} has no option '{option}'{suggest(option, entry.options)}; it has: {known}"
+            )
     folder = Path()
     if entry.files:
         root, named = data_folder(data_root)
@@ -56,7 +62,7 @@ def load_dataset(
 
 
 def data_folder(data_root: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
-    """The data root, and whether someone named it (argument or PARETOGNN_DATA) rather than it being the cache."""
+    """The data root, and whether someone named it (argument or PARETOGNN_DATA)."""
     given = data_root if data_root is not None else os.environ.get(ROOT_VARIABLE) or None
     if given is not None:
         return Path(given).expanduser().absolute(), True
@@ -65,7 +71,7 @@ def data_folder(data_root: str | os.PathLike[str] | None = None) -> tuple[Path, 
 
 
 def describe_datasets(data_root: str | os.PathLike[str] | None = None) -> list[dict[str, Any]]:
-    """One row a data set: published sizes, the folder looked at, which files are missing, source and licence."""
+    """One row a data set: published sizes, the folder looked at, files missing, source and licence."""
     root, _ = data_folder(data_root)
     rows = []
     for entry in DATASETS.values():
@@ -74,10 +80,7 @@ def describe_datasets(data_root: str | os.PathLike[str] | None = None) -> list[d
         rows.append(
             {
                 "name": entry.name,
-                "nodes": entry.nodes,
-                "edges": entry.edges,
-                "features": entry.features,
-                "classes": entry.classes,
+                **entry.published._asdict(),
                 "homophilous": entry.homophilous,
                 "in_paper": entry.in_paper,
                 "folder": str(folder) if folder else None,
@@ -96,8 +99,8 @@ def describe_datasets(data_root: str | os.PathLike[str] | None = None) -> list[d
 def _missing_message(entry: DataSet, folder: Path) -> str:
     missing = entry.missing(folder)
     shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-    text = f"{entry.name}: {len(missing)} of {len(entry.files)} files are missing in {folder} ({shown}); put them there"
-    text += f" or name another folder with --data-root or {ROOT_VARIABLE}"
+    text = f"{entry.name}: {len(missing)} of {len(entry.files)} files are missing in {folder} ({shown});"
+    text += f" put them there or name another data root with --data-root or {ROOT_VARIABLE}"
     if all(file.url for file in entry.files):
         text += f"; load_dataset('{entry.name}', download=True) fetches them"
     return text

@@ -1,4 +1,4 @@
-"""What the readers of raw files share: errors that name the file, number tables, masks, the form of features."""
+"""What the readers of raw files share: errors that name the file, tables, masks, form of features."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def split_of(train: np.ndarray, val: np.ndarray, test: np.ndarray) -> Split:
     masks = [np.asarray(mask).astype(bool) for mask in (train, val, test)]
     if len({mask.shape for mask in masks}) > 1 or masks[0].ndim != 1:
         raise InputError("train, validation and test masks differ in length")
-    twice = int((sum(mask.astype(np.int64) for mask in masks) > 1).sum())
+    twice = int((np.sum(masks, axis=0) > 1).sum())
     if twice:
         raise InputError(f"{twice} node(s) are in more than one of the train, validation and test masks")
     return Split(*(np.flatnonzero(mask).astype(np.int64) for mask in masks))

@@ -30,7 +30,7 @@ def read_pickle(path: Path) -> Any:
         data = path.read_bytes()
         for opcode, argument, _ in pickletools.genops(data):
             # The C unpickler allocates its memo up to the largest index named.
-            if opcode.name in ("PUT", "LONG_BINPUT") and int(argument) > len(data):
+            if opcode.name in ("PUT", "LONG_BINPUT") and int(argument or 0) > len(data):
                 raise InputError("the pickle names a memo index beyond its own length")
         return _real(_Restricted(io.BytesIO(data), encoding="latin1").load())
 
@@ -77,7 +77,7 @@ class _Csr:
 
 
 class _Reconstruct:
-    """Stands in for numpy's ``_reconstruct``. An object without slots, so that no pickle can set a thing on it."""
+    """Stands in for numpy's ``_reconstruct``. Without slots, so that no pickle can set a thing on it."""
 
     __slots__ = ()
 

@@ -43,5 +43,7 @@ def read_wikics(folder: Path) -> Graph:
             labels=labels,
             label_names=number_names(labels),
             splits=splits,
-            notes=(f"{directed:,} directed and {undirected:,} undirected edges, both with self-loops, in the file",),
+            notes=(
+                f"in the file: {directed:,} directed or {undirected:,} undirected edges, with self-loops",
+            ),
         )
