@@ -1,0 +1,20 @@
+"""Encoder, heads and the sparse operations under them."""
+
+from paretognn.nn.features import FeatureScaling, FeatureStore, FeatureView
+from paretognn.nn.gcn import GCN, EncoderSettings
+from paretognn.nn.norm import BatchNorm
+from paretognn.nn.pyg import PyGEncoder
+from paretognn.nn.sparse import Csr
+from paretognn.nn.view import View
+
+__all__ = [
+    "GCN",
+    "BatchNorm",
+    "Csr",
+    "EncoderSettings",
+    "FeatureScaling",
+    "FeatureStore",
+    "FeatureView",
+    "PyGEncoder",
+    "View",
+]

@@ -1,0 +1,84 @@
+"""The encoder of the paper: stacked graph convolutions, each with a norm and a PReLU."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from paretognn.nn.norm import make_norm
+from paretognn.nn.view import View
+
+
+class EncoderSettings(BaseModel):
+    """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's."""
+
+    model_config = ConfigDict(extra="forbid")
+    hidden_dims: list[int] = Field(default=[512, 256], min_length=1)
+    norm: Literal["batch", "layer", "none"] = "batch"
+    activation: Literal["prelu", "relu", "elu"] = "prelu"
+
+
+class GCN(nn.Module):
+    """H^{l+1} = act(norm(A_hat H^l W^l)), A_hat = D^-1/2 (A + I) D^-1/2 (Kipf and Welling, 2017).
+
+    The bias is left out under a batch norm, which would cancel it.
+    """
+
+    def __init__(self, in_dim: int, settings: EncoderSettings) -> None:
+        super().__init__()
+        dims = [in_dim, *settings.hidden_dims]
+        self.out_dim = dims[-1]
+        biased = settings.norm != "batch"
+        self.weights = nn.ParameterList(
+            nn.Parameter(nn.init.xavier_uniform_(torch.empty(a, b))) for a, b in zip(dims, dims[1:], strict=False)
+        )
+        self.biases = nn.ParameterList(nn.Parameter(torch.zeros(b)) for b in dims[1:] if biased)
+        self.norms = nn.ModuleList(make_norm(settings.norm, b) for b in dims[1:])
+        self.activations = nn.ModuleList(_activation(settings.activation) for _ in dims[1:])
+
+    @property
+    def num_layers(self) -> int:
+        return len(self.weights)
+
+    def forward(self, view: View) -> Tensor:
+        """Embeddings [n, d] of the view's nodes."""
+        h = view.features.convolve(view.adjacency(0), self.weights[0])
+        h = self.finish(h, 0)
+        for layer in range(1, self.num_layers):
+            h = self.finish(self.convolve(view, layer, h), layer)
+        return h
+
+    def convolve(self, view: View, layer: int, h: Tensor) -> Tensor:
+        """A_hat h W in the cheaper order."""
+        adjacency, weight = view.adjacency(layer), self.weights[layer]
+        if weight.shape[1] <= weight.shape[0]:
+            return adjacency @ (h @ weight)
+        return (adjacency @ h) @ weight
+
+    def finish(self, h: Tensor, layer: int) -> Tensor:
+        """Bias, norm and activation of one layer, [n, d] -> [n, d]."""
+        if len(self.biases):
+            h = h + self.biases[layer]
+        out: Tensor = self.activations[layer](self.norms[layer](h))
+        return out
+
+
+class PReLU(nn.Module):
+    """max(x, 0) + a min(x, 0) with one learned slope."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor([0.25]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.prelu(x, self.slope)
+
+
+def _activation(name: str) -> nn.Module:
+    if name == "prelu":
+        return PReLU()
+    return nn.ELU() if name == "elu" else nn.ReLU()

@@ -1,0 +1,70 @@
+"""Mutual information between nodes and their sub-graphs (MI-NSG; appendix B, eq. 21)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from paretognn.nn.sparse import gather
+from paretognn.nn.view import View
+from paretognn.pretext.base import PretextTask, TaskSettings
+from paretognn.pretext.info_nce import info_nce
+from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+
+
+class MINSGSettings(TaskSettings):
+    """``contrast``: which nodes are anchors and negatives: ``all`` nodes of the sub-graph (the text), its
+    ``seeds``, or a number of them drawn at random. ``projection``: width of the projection head's hidden
+    and output layers, 0 for none."""
+
+    sampler: SamplerSettings = SamplerSettings()
+    edge_drop: float = Field(0.2, ge=0, lt=1)
+    feature_mask: float = Field(0.2, ge=0, lt=1)
+    node_drop: float = Field(0.0, ge=0, lt=1)
+    temperature: float = Field(0.1, ge=0.005, le=10)
+    contrast: Literal["all", "seeds"] | int = "all"
+    projection: int = Field(256, ge=0)
+
+
+@dataclass(eq=False)
+class ContrastBatch:
+    """Two views of one sub-graph and the rows [n] that are contrasted (None: all)."""
+
+    first: View
+    second: View
+    rows: Tensor | None
+
+
+class MINSG(PretextTask):
+    """A node's embeddings in two views attract; those of different nodes repel (InfoNCE)."""
+
+    name: ClassVar[str] = "mi_nsg"
+    Settings: ClassVar[type[TaskSettings]] = MINSGSettings
+
+    def __init__(self, settings: MINSGSettings, in_dim: int, width: int) -> None:
+        super().__init__(settings, in_dim, width)
+        p = settings.projection
+        self.head = nn.Sequential(nn.Linear(width, p), nn.ELU(), nn.Linear(p, p)) if p else nn.Identity()
+
+    def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> ContrastBatch:
+        s: MINSGSettings = self.settings
+        subgraph = s.sampler.sample(graph, generator)
+        changes = Augmentation(edge_drop=s.edge_drop, feature_mask=s.feature_mask, node_drop=s.node_drop)
+        first, second = augment(subgraph, changes, generator), augment(subgraph, changes, generator)
+        rows = None
+        if s.contrast == "seeds":
+            rows = subgraph.seeds
+        elif isinstance(s.contrast, int) and s.contrast < subgraph.num_nodes:
+            order = torch.randperm(subgraph.num_nodes, generator=generator, device=graph.device)
+            rows = order[: s.contrast]
+        return ContrastBatch(first, second, rows)
+
+    def loss(self, encoder: nn.Module, batch: ContrastBatch) -> Tensor:
+        z1, z2 = encoder(batch.first), encoder(batch.second)
+        if batch.rows is not None:
+            z1, z2 = gather(z1, batch.rows), gather(z2, batch.rows)
+        return info_nce(self.head(z1), self.head(z2), self.settings.temperature)

@@ -1,0 +1,114 @@
+"""Topology reconstruction (TopoRec; appendix B, eq. 17-18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from paretognn.nn.sparse import gather
+from paretognn.nn.view import View
+from paretognn.pretext.base import PretextTask, TaskSettings
+from paretognn.sampling import Augmentation, DeviceGraph, augment, sage_view, whole
+from paretognn.sampling.subgraph import without_entries
+
+
+class TopoRecSettings(TaskSettings):
+    """``batch_size`` B positive pairs (at most half of all pairs where the targets leave message passing)
+    and as many negative ones. ``fanouts[l]`` neighbours at layer l; ``sampler: full`` encodes the whole
+    graph instead, which is cheaper where the batch reaches most of it. ``exclude_targets``: the positive
+    pairs leave message passing."""
+
+    sampler: Literal["sage", "full"] = "sage"
+    batch_size: int = Field(10240, ge=1)
+    fanouts: list[int] = Field(default=[15, 10, 5], min_length=1)
+    exclude_targets: bool = False
+
+
+@dataclass(eq=False)
+class PairBatch:
+    """``source``, ``target`` int64 [P]: rows of the view's output; ``label`` float [P], 1 for an edge."""
+
+    view: View
+    source: Tensor
+    target: Tensor
+    label: Tensor
+
+
+class TopoRec(PretextTask):
+    """Tell edges from other pairs by a linear layer on the Hadamard product of their embeddings."""
+
+    name: ClassVar[str] = "topo_rec"
+    Settings: ClassVar[type[TaskSettings]] = TopoRecSettings
+
+    def __init__(self, settings: TopoRecSettings, in_dim: int, width: int) -> None:
+        super().__init__(settings, in_dim, width)
+        self.weight = nn.Linear(width, 1, bias=False)
+
+    def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> PairBatch:
+        s: TopoRecSettings = self.settings
+        positive, entries = positive_pairs(graph, s.batch_size, s.exclude_targets, generator)
+        negative = negative_pairs(graph, len(positive), generator)
+        pairs = torch.cat([positive, negative])
+        label = torch.zeros(len(pairs), device=graph.device)
+        label[: len(positive)] = 1
+        excluded = entries if s.exclude_targets else None
+        if s.sampler == "full":
+            subgraph = whole(graph) if excluded is None else without_entries(graph, excluded)
+            view = augment(subgraph, Augmentation(), generator)
+            return PairBatch(view, pairs[:, 0], pairs[:, 1], label)
+        nodes, place = torch.unique(pairs, return_inverse=True)
+        layers = int(getattr(encoder, "num_layers", len(s.fanouts)))
+        fanouts = (s.fanouts + [s.fanouts[-1]] * layers)[:layers]
+        view = sage_view(graph, nodes, fanouts, generator, excluded)
+        return PairBatch(view, place[:, 0], place[:, 1], label)
+
+    def loss(self, encoder: nn.Module, batch: PairBatch) -> Tensor:
+        """Mean binary cross-entropy over the pairs, from logits; 0 where there is no pair."""
+        z = encoder(batch.view)
+        if len(batch.label) == 0:
+            return z.sum() * 0
+        logits = (gather(z, batch.source) * gather(z, batch.target)) @ self.weight.weight[0]
+        return F.binary_cross_entropy_with_logits(logits, batch.label.to(logits.dtype))
+
+
+def positive_pairs(
+    graph: DeviceGraph, count: int, exclude: bool, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Random distinct unordered edges [P, 2] and the positions of both their entries [2P]."""
+    total = graph.num_entries // 2
+    limit = min(count, max(1, total // 2) if exclude else total)
+    if total == 0:
+        empty = torch.empty(0, dtype=torch.int64, device=graph.device)
+        return empty.reshape(0, 2), empty
+    if 4 * limit >= total:
+        drawn = torch.randperm(graph.num_entries, generator=generator, device=graph.device)
+    else:
+        drawn = torch.randint(graph.num_entries, (2 * limit,), generator=generator, device=graph.device)
+    source = torch.searchsorted(graph.indptr, drawn, right=True) - 1
+    target = graph.indices[drawn]
+    low, high = torch.minimum(source, target), torch.maximum(source, target)
+    key = torch.unique(low * graph.num_nodes + high)
+    if len(key) > limit:
+        key = key[torch.randperm(len(key), generator=generator, device=graph.device)[:limit]]
+    pairs = torch.stack([key // graph.num_nodes, key % graph.num_nodes], 1)
+    both = torch.cat([graph.find(pairs[:, 0], pairs[:, 1]), graph.find(pairs[:, 1], pairs[:, 0])])
+    return pairs, both
+
+
+def negative_pairs(graph: DeviceGraph, count: int, generator: torch.Generator) -> Tensor:
+    """Up to ``count`` random pairs [P, 2] of distinct nodes that are no edge; fewer where the graph is
+    almost complete."""
+    found = torch.empty((0, 2), dtype=torch.int64, device=graph.device)
+    for _ in range(5):
+        missing = count - len(found)
+        if missing <= 0:
+            break
+        pairs = torch.randint(graph.num_nodes, (missing + missing // 8 + 8, 2), generator=generator, device=graph.device)
+        fine = (pairs[:, 0] != pairs[:, 1]) & (graph.find(pairs[:, 0], pairs[:, 1]) < 0)
+        found = torch.cat([found, pairs[fine]])
+    return found[:count]

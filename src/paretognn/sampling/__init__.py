@@ -1,0 +1,22 @@
+"""Sub-graphs and views, drawn on the graph's own device from a seeded generator."""
+
+from paretognn.sampling.augment import Augmentation, augment
+from paretognn.sampling.device_graph import DeviceGraph
+from paretognn.sampling.sage import sage_view, sample_neighbours
+from paretognn.sampling.sampler import SamplerSettings
+from paretognn.sampling.subgraph import Subgraph, induced, k_hop, random_nodes, saint_nodes, whole
+
+__all__ = [
+    "Augmentation",
+    "DeviceGraph",
+    "SamplerSettings",
+    "Subgraph",
+    "augment",
+    "induced",
+    "k_hop",
+    "random_nodes",
+    "sage_view",
+    "saint_nodes",
+    "sample_neighbours",
+    "whole",
+]

@@ -1,0 +1,70 @@
+"""The training graph on its device: structure and features, ready to be sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from paretognn.graph import Graph
+from paretognn.nn.features import FeatureStore
+
+
+@dataclass(eq=False)
+class DeviceGraph:
+    """Symmetric adjacency in compressed rows (no self-loops) and the feature store, on one device.
+
+    indptr int64 [N + 1], indices int64 [2E] sorted in every row, weights float [2E] or None.
+    """
+
+    indptr: Tensor
+    indices: Tensor
+    weights: Tensor | None
+    features: FeatureStore
+
+    @classmethod
+    def from_graph(cls, graph: Graph, features: FeatureStore, device: torch.device | str = "cpu") -> DeviceGraph:
+        return cls(
+            torch.tensor(graph.indptr, dtype=torch.int64, device=device),
+            torch.tensor(graph.indices, dtype=torch.int64, device=device),
+            None if graph.weights is None else torch.tensor(graph.weights, device=device),
+            features,
+        )
+
+    @property
+    def device(self) -> torch.device:
+        return self.indices.device
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def num_entries(self) -> int:
+        """Stored entries, two for every pair."""
+        return self.indices.numel()
+
+    def degrees(self, nodes: Tensor | None = None) -> Tensor:
+        """Neighbours of ``nodes`` (None: all), int64."""
+        if nodes is None:
+            return self.indptr[1:] - self.indptr[:-1]
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def find(self, source: Tensor, target: Tensor) -> Tensor:
+        """int64 [P]: the position of the entry (source, target), -1 where it is no edge.
+
+        Bisection in the sorted rows, all pairs at once.
+        """
+        low, end = self.indptr[source], self.indptr[source + 1]
+        high = end
+        last = self.num_entries - 1
+        if last < 0 or len(source) == 0:
+            return torch.full_like(source, -1)
+        for _ in range(int((high - low).max()).bit_length()):
+            middle = (low + high) // 2
+            before = (low < high) & (self.indices[middle.clamp(max=last)] < target)
+            low = torch.where(before, middle + 1, low)
+            high = torch.where(before, high, torch.minimum(high, middle))
+        hit = (low < end) & (self.indices[low.clamp(max=last)] == target)
+        return torch.where(hit, low, -1)

@@ -1,0 +1,108 @@
+"""Induced sub-graphs, and the three square samplers: the whole graph, k hops, GraphSAINT's nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from paretognn.nn.sparse import expand_rows
+from paretognn.sampling.device_graph import DeviceGraph
+
+
+@dataclass(eq=False)
+class Subgraph:
+    """An induced sub-graph before augmentation, nodes renumbered from 0.
+
+    nodes : int64 [M], sorted ids in the parent; None where it is the whole graph.
+    indptr int64 [M + 1], indices int64 [E'], weights float [E'] or None: symmetric, without self-loops.
+    seeds : int64 [S], positions in ``nodes``; None for all.
+    """
+
+    parent: DeviceGraph
+    nodes: Tensor | None
+    indptr: Tensor
+    indices: Tensor
+    weights: Tensor | None
+    seeds: Tensor | None = None
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.indptr) - 1
+
+
+def whole(graph: DeviceGraph) -> Subgraph:
+    """The whole graph as its own sub-graph; nothing is copied."""
+    return Subgraph(graph, None, graph.indptr, graph.indices, graph.weights)
+
+
+def induced(graph: DeviceGraph, member: Tensor, seeds: Tensor | None = None) -> Subgraph:
+    """The sub-graph on the nodes marked in ``member`` (bool [N]); ``seeds`` are ids in the parent."""
+    nodes = member.nonzero().squeeze(1)
+    if len(nodes) == graph.num_nodes:
+        return Subgraph(graph, None, graph.indptr, graph.indices, graph.weights, seeds)
+    local = torch.full((graph.num_nodes,), -1, dtype=torch.int64, device=graph.device)
+    local[nodes] = torch.arange(len(nodes), device=graph.device)
+    positions, owner = expand_rows(graph.indptr, nodes)
+    columns = local[graph.indices[positions]]
+    inside = (columns >= 0).nonzero().squeeze(1)
+    indptr = torch.zeros(len(nodes) + 1, dtype=torch.int64, device=graph.device)
+    indptr[1:] = torch.bincount(owner[inside], minlength=len(nodes)).cumsum(0)
+    weights = None if graph.weights is None else graph.weights[positions[inside]]
+    return Subgraph(graph, nodes, indptr, columns[inside], weights, None if seeds is None else local[seeds])
+
+
+def without_entries(graph: DeviceGraph, entries: Tensor) -> Subgraph:
+    """The whole graph less the entries at these positions (both directions of the pairs that leave)."""
+    keep = torch.ones(graph.num_entries, dtype=torch.bool, device=graph.device)
+    keep[entries] = False
+    before = torch.zeros(graph.num_entries + 1, dtype=torch.int64, device=graph.device)
+    before[1:] = keep.cumsum(0)
+    weights = None if graph.weights is None else graph.weights[keep]
+    return Subgraph(graph, None, before[graph.indptr], graph.indices[keep], weights)
+
+
+def random_nodes(graph: DeviceGraph, count: int, generator: torch.Generator) -> Tensor:
+    """``count`` distinct nodes (at most N), uniformly, int64."""
+    if count >= graph.num_nodes:
+        return torch.arange(graph.num_nodes, device=graph.device)
+    return torch.randperm(graph.num_nodes, generator=generator, device=graph.device)[:count]
+
+
+def k_hop(graph: DeviceGraph, seeds: int, hops: int, generator: torch.Generator) -> Subgraph:
+    """Nodes within ``hops`` of ``seeds`` random nodes, and the edges among them (appendix B)."""
+    if seeds >= graph.num_nodes:
+        return whole(graph)
+    chosen = random_nodes(graph, seeds, generator)
+    member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    member[chosen] = True
+    frontier = chosen
+    for _ in range(hops):
+        positions, _ = expand_rows(graph.indptr, frontier)
+        reached = torch.zeros_like(member)
+        reached[graph.indices[positions]] = True
+        frontier = (reached & ~member).nonzero().squeeze(1)
+        member |= reached
+    return induced(graph, member, chosen)
+
+
+def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.Generator) -> Subgraph:
+    """GraphSAINT's node sampler: ``budget`` draws with replacement, probability ~ degree^power.
+
+    Zeng et al. (2020) derive power 2; their code, and PyG's, draw by degree. A budget of N or more takes
+    the whole graph, so that small graphs lose no isolated node.
+    """
+    if budget >= graph.num_nodes or graph.num_entries == 0:
+        return whole(graph)
+    if power == 1.0:
+        # The column of a uniform entry is a node by degree; no [N] distribution is needed.
+        entry = torch.randint(graph.num_entries, (budget,), generator=generator, device=graph.device)
+        drawn = graph.indices[entry]
+    else:
+        cumulative = graph.degrees().double().pow(power).cumsum(0)
+        uniform = torch.rand(budget, generator=generator, device=graph.device, dtype=torch.float64)
+        drawn = torch.searchsorted(cumulative, uniform * cumulative[-1], right=True).clamp(max=graph.num_nodes - 1)
+    member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    member[drawn] = True
+    return induced(graph, member)

@@ -1,0 +1,181 @@
+"""The settings of a run: one validated tree, every default written out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+
+from paretognn.errors import InputError, suggest
+from paretognn.nn import EncoderSettings
+from paretognn.pretext import TaskSettings, task_class
+from paretognn.reconcile import ReconcilerSettings, reconciler_class
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ReconcileSettings(_Settings):
+    """How K gradients become one step.
+
+    normalise : rows of the Gram matrix as they are (``none``, the text), divided by their norm (``l2``),
+        by the loss (``loss``), or by both (``loss+``).
+    step_on : combine the ``normalised`` rows or the ``raw`` ones (published code).
+    heads : a head steps on its ``own`` gradient, or on it times its task's weight (``weighted``, eq. 1).
+    settings : those of the reconciler itself.
+    """
+
+    name: str = "mgda"
+    normalise: Literal["none", "l2", "loss", "loss+"] = "none"
+    step_on: Literal["normalised", "raw"] = "normalised"
+    heads: Literal["own", "weighted"] = "own"
+    settings: SerializeAsAny[ReconcilerSettings] = ReconcilerSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            kind = reconciler_class(value.get("name", "mgda")).Settings
+            value = {**value, "settings": kind.model_validate(value.get("settings") or {})}
+        return value
+
+
+class OptimizerSettings(_Settings):
+    """AdamW."""
+
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(1e-5, ge=0)
+
+
+class ScheduleSettings(_Settings):
+    """The learning rate over the steps: a linear warm-up, then ``constant`` or ``cosine`` down to
+    ``final_fraction`` at ``horizon_steps``, where it stays. The horizon is a setting of its own, so that
+    a run that is extended equals one that was longer from the start."""
+
+    name: Literal["constant", "cosine"] = "constant"
+    warmup_steps: int = Field(0, ge=0)
+    horizon_steps: int = Field(1000, ge=1)
+    final_fraction: float = Field(0.05, ge=0, le=1)
+
+
+class CheckpointSettings(_Settings):
+    """A checkpoint at least every so many steps and seconds, and how many are kept."""
+
+    every_steps: int = Field(500, ge=1)
+    every_seconds: float = Field(120.0, gt=0)
+    keep: int = Field(2, ge=1)
+
+
+class TrainConfig(_Settings):
+    """All settings of a run.
+
+    ``steps`` may be raised later with ``--resume``; everything else is fixed once a run has started.
+    """
+
+    method: str = "paretognn"
+    preset: str = "auto"
+    seed: int = Field(0, ge=0, lt=2**31)
+    steps: int = Field(500, ge=1)
+    features: Literal["standardise", "none", "row"] = "standardise"
+    encoder: EncoderSettings = EncoderSettings()
+    tasks: dict[str, SerializeAsAny[TaskSettings]] = Field(min_length=1)
+    reconciler: ReconcileSettings = ReconcileSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    checkpoint: CheckpointSettings = CheckpointSettings()
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _resolve(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        tasks = {}
+        for name, settings in value.items():
+            kind = task_class(name).Settings
+            if isinstance(settings, TaskSettings):
+                settings = settings.model_dump()
+            try:
+                tasks[name] = kind.model_validate(settings or {})
+            except ValidationError as error:
+                raise InputError(_first_error(error, kind, ("tasks", name))) from None
+        return tasks
+
+
+def make_config(tree: dict[str, Any]) -> TrainConfig:
+    """Validate a tree of settings; `InputError` naming the first setting that is wrong."""
+    try:
+        return TrainConfig.model_validate(tree)
+    except ValidationError as error:
+        raise InputError(_first_error(error, TrainConfig, ())) from None
+
+
+def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...]) -> str:
+    first = error.errors()[0]
+    path = [*prefix, *(str(p) for p in first["loc"])]
+    if first["type"] == "extra_forbidden":
+        known = _fields_at(model, [str(p) for p in first["loc"][:-1]])
+        return f"unknown setting '{'.'.join(path)}'{suggest(path[-1], known)}"
+    message = first["msg"].removeprefix("Value error, ")
+    given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
+    return f"setting '{'.'.join(path)}': {message[0].lower()}{message[1:]}{given}"
+
+
+def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:
+    current: Any = model
+    for part in path:
+        field = current.model_fields.get(part) if hasattr(current, "model_fields") else None
+        current = field.annotation if field is not None else None
+    return list(getattr(current, "model_fields", {}))
+
+
+def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """``over`` laid on ``base``, mapping by mapping; None removes a key of a mapping of mappings (a task)."""
+    merged = dict(base)
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(merged.get(key), dict):
+            merged[key] = merge(merged[key], value)
+        elif value is None and isinstance(merged.get(key), dict):
+            del merged[key]
+        else:
+            merged[key] = value
+    return merged
+
+
+def parse_assignment(text: str) -> dict[str, Any]:
+    """``tasks.mi_nsg.temperature=0.2`` as a nested mapping; the value is read as YAML."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise InputError(f"--set {text}: expected key=value, for example optimizer.learning_rate=0.001")
+    try:
+        tree: Any = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise InputError(f"--set {text}: the value is not valid YAML") from None
+    if isinstance(tree, str):
+        # YAML 1.1 takes 1e-4 for text.
+        try:
+            tree = float(tree)
+        except ValueError:
+            pass
+    for part in reversed(name.strip().split(".")):
+        tree = {part: tree}
+    return tree
+
+
+def read_config_file(path: Path) -> dict[str, Any]:
+    """A YAML file of settings; `InputError` where it cannot be read or is no mapping."""
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        where = "" if line is None else f", line {line + 1}"
+        raise InputError(f"{path}{where}: is not valid YAML") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise InputError(f"{path}: expected a mapping of settings, not {type(tree).__name__}")
+    return tree

@@ -1,0 +1,226 @@
+"""One multi-task step: K losses, K gradients, one reconciled update (eq. 1-5)."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from paretognn.errors import NonFiniteError
+from paretognn.pretext import PretextTask, task_class
+from paretognn.reconcile import Reconciler, StepContext, reconciler_class
+from paretognn.reconcile.fixed import WeightedSum
+from paretognn.sampling import DeviceGraph
+from paretognn.training.config import ScheduleSettings, TrainConfig
+from paretognn.training.seeds import stream, stream_seed
+
+_GRAM_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """What one step reports; the keys of ``metrics.jsonl``."""
+
+    step: int
+    losses: dict[str, float]
+    weights: dict[str, float]
+    gradient_norms: dict[str, float]
+    cosines: dict[str, float]
+    combined_norm2: float
+    head_gradient_norms: dict[str, float]
+    learning_rate: float
+    seconds: float
+
+
+class MultiTaskModel(nn.Module):
+    """One shared encoder and one head a task; built from the seed alone."""
+
+    def __init__(self, config: TrainConfig, in_dim: int, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width = int(encoder.out_dim)  # type: ignore[arg-type]
+        heads: dict[str, nn.Module] = {}
+        for name, settings in config.tasks.items():
+            with seeded(stream_seed(config.seed, 0, f"init/{name}")):
+                heads[name] = task_class(name)(settings, in_dim, width)
+        self.tasks = nn.ModuleDict(heads)
+
+
+class seeded:  # noqa: N801
+    """A context in which torch's global CPU stream starts from ``seed``; the caller's state comes back."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __enter__(self) -> None:
+        self.state = torch.get_rng_state()
+        torch.manual_seed(self.seed)
+
+    def __exit__(self, *exception: object) -> None:
+        torch.set_rng_state(self.state)
+
+
+class MultiTaskStepper:
+    """Holds the model, the optimiser and the gradient buffer, and makes steps."""
+
+    def __init__(self, model: MultiTaskModel, graph: DeviceGraph, config: TrainConfig) -> None:
+        self.model, self.graph, self.config = model, graph, config
+        self.names = tuple(config.tasks)
+        self.reconciler: Reconciler = reconciler_class(config.reconciler.name)(config.reconciler.settings)
+        if isinstance(self.reconciler, WeightedSum):
+            self.reconciler.check_tasks(self.names)
+        self.shared = [p for p in model.encoder.parameters() if p.requires_grad]
+        size = sum(p.numel() for p in self.shared)
+        self.gradients = torch.zeros(len(self.names), size, device=graph.device)
+        self.optimizer = torch.optim.AdamW(
+            [p for p in model.parameters() if p.requires_grad],
+            lr=config.optimizer.learning_rate,
+            weight_decay=config.optimizer.weight_decay,
+            fused=graph.device.type in ("cpu", "cuda"),
+        )
+        self.done = 0
+
+    def step(self) -> StepRecord:
+        """One optimiser step. NonFiniteError, naming task and step, before any weight changes."""
+        started = time.perf_counter()
+        self.model.train()
+        number = self.done + 1
+        losses: list[Tensor] = []
+        head_norms: list[Tensor] = []
+        for row, name in enumerate(self.names):
+            loss, head_norm = self._task_gradient(row, name, number)
+            losses.append(loss)
+            head_norms.append(head_norm)
+        # The only synchronisation of a step: losses, head norms and the Gram matrix together.
+        numbers = torch.cat([torch.stack(losses).double(), torch.stack(head_norms).double(), self._gram().flatten()])
+        host = numbers.cpu().numpy()
+        k = len(self.names)
+        loss, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
+        self._check_finite(loss, head_norm, gram, number)
+        alpha, combination = self._reconcile(loss, gram)
+        rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, self.done)
+        self._apply(alpha, combination, rate)
+        self.done = number
+        return self._record(number, loss, gram, head_norm, alpha, combination, rate, time.perf_counter() - started)
+
+    def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
+        task: PretextTask = self.model.tasks[name]  # type: ignore[assignment]
+        generator = stream(self.config.seed, number, name, self.graph.device)
+        loss = task(self.graph, self.model.encoder, generator)
+        heads = [p for p in task.parameters() if p.requires_grad]
+        grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
+        place = 0
+        for parameter, grad in zip(self.shared, grads, strict=False):
+            target = self.gradients[row, place : place + parameter.numel()]
+            if grad is None:
+                target.zero_()
+            else:
+                target.copy_(grad.reshape(-1))
+            place += parameter.numel()
+        square = loss.new_zeros(())
+        for parameter, grad in zip(heads, grads[len(self.shared) :], strict=True):
+            parameter.grad = grad
+            if grad is not None:
+                square = square + grad.square().sum()
+        return loss.detach(), square.detach().sqrt()
+
+    def _gram(self) -> Tensor:
+        gram = torch.zeros(len(self.names), len(self.names), dtype=torch.float64, device=self.gradients.device)
+        for chunk in self.gradients.split(_GRAM_CHUNK, dim=1):
+            wide = chunk.double()
+            gram.addmm_(wide, wide.T)
+        return gram
+
+    def _check_finite(self, loss: np.ndarray, head_norm: np.ndarray, gram: np.ndarray, number: int) -> None:
+        for k, name in enumerate(self.names):
+            if not np.isfinite(loss[k]):
+                raise NonFiniteError(name, number, "loss")
+            if not np.isfinite(gram[k, k]) or not np.isfinite(head_norm[k]):
+                raise NonFiniteError(name, number, "gradient")
+
+    def _reconcile(self, loss: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Task weights alpha [K], and the coefficients [K] of the raw gradient rows in the step."""
+        settings = self.config.reconciler
+        norm = np.sqrt(np.diag(gram))
+        active = np.flatnonzero(norm > 0)
+        alpha = np.zeros(len(norm))
+        if not len(active):
+            return alpha, alpha
+        scale = np.ones(len(norm))
+        if settings.normalise in ("l2", "loss+"):
+            scale[active] /= norm[active]
+        if settings.normalise in ("loss", "loss+"):
+            scale[active] /= np.maximum(np.abs(loss[active]), 1e-12)
+        rows = np.ix_(active, active)
+        context = StepContext(
+            tasks=tuple(self.names[k] for k in active),
+            gram=gram[rows] * scale[active, None] * scale[None, active],
+            losses=loss[active],
+            step=self.done,
+            seed=self.config.seed,
+        )
+        alpha[active] = self.reconciler.weights(context)
+        return alpha, alpha * scale if settings.step_on == "normalised" else alpha
+
+    def _apply(self, alpha: np.ndarray, combination: np.ndarray, rate: float) -> None:
+        weights = torch.tensor(combination, dtype=self.gradients.dtype, device=self.gradients.device)
+        combined = weights @ self.gradients
+        place = 0
+        for parameter in self.shared:
+            parameter.grad = combined[place : place + parameter.numel()].view_as(parameter)
+            place += parameter.numel()
+        if self.config.reconciler.heads == "weighted":
+            for k, name in enumerate(self.names):
+                for parameter in self.model.tasks[name].parameters():
+                    if parameter.grad is not None:
+                        parameter.grad.mul_(float(alpha[k]))
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+
+    def _record(
+        self,
+        number: int,
+        loss: np.ndarray,
+        gram: np.ndarray,
+        head_norm: np.ndarray,
+        alpha: np.ndarray,
+        combination: np.ndarray,
+        rate: float,
+        seconds: float,
+    ) -> StepRecord:
+        norm = np.sqrt(np.diag(gram))
+        cosines = {
+            f"{a}|{self.names[j]}": float(gram[i, j] / (norm[i] * norm[j]) if norm[i] * norm[j] > 0 else 0.0)
+            for i, a in enumerate(self.names)
+            for j in range(i + 1, len(self.names))
+        }
+        return StepRecord(
+            step=number,
+            losses=self._by_task(loss),
+            weights=self._by_task(alpha),
+            gradient_norms=self._by_task(norm),
+            cosines=cosines,
+            combined_norm2=float(max(0.0, combination @ gram @ combination)),
+            head_gradient_norms=self._by_task(head_norm),
+            learning_rate=rate,
+            seconds=seconds,
+        )
+
+    def _by_task(self, values: np.ndarray) -> dict[str, float]:
+        return {name: float(v) for name, v in zip(self.names, values, strict=True)}
+
+
+def learning_rate(schedule: ScheduleSettings, base: float, done: int) -> float:
+    """The rate of the step after ``done`` steps."""
+    if done < schedule.warmup_steps:
+        return base * (done + 1) / schedule.warmup_steps
+    if schedule.name == "constant":
+        return base
+    span = max(1, schedule.horizon_steps - schedule.warmup_steps)
+    share = min(1.0, (done - schedule.warmup_steps) / span)
+    return base * (schedule.final_fraction + (1 - schedule.final_fraction) * 0.5 * (1 + math.cos(math.pi * share)))

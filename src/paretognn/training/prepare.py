@@ -1,0 +1,24 @@
+"""From a graph to what training runs on: features chosen, scaled and placed on the device."""
+
+from __future__ import annotations
+
+from paretognn.graph import Graph
+from paretognn.graph.structural import structural_features
+from paretognn.nn import FeatureScaling, FeatureStore
+from paretognn.sampling import DeviceGraph
+
+
+def with_features(graph: Graph) -> Graph:
+    """The graph itself, or where it has no features, with structural ones."""
+    if graph.features is not None and graph.num_features > 0:
+        return graph
+    return graph.replace(features=structural_features(graph), feature_columns=None)
+
+
+def prepare(graph: Graph, kind: str, device: str, scaling: FeatureScaling | None = None) -> tuple[DeviceGraph, FeatureScaling]:
+    """Place ``graph`` on ``device``; ``scaling`` is that of the training graph, or None to learn it here."""
+    graph = with_features(graph)
+    assert graph.features is not None
+    if scaling is None:
+        scaling = FeatureScaling.fit(graph.features, kind)
+    return DeviceGraph.from_graph(graph, FeatureStore(graph.features, scaling, device), device), scaling
