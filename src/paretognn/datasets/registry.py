@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paretognn.datasets import digits, wikics
+from paretognn.datasets.entry import DataSet, Published, RawFile
 from paretognn.datasets.families import (
     WIKICS,
     airports_row,
@@ -13,7 +14,6 @@ from paretognn.datasets.families import (
     ogbn_row,
     planetoid_row,
 )
-from paretognn.datasets.entry import DataSet, Published, RawFile
 from paretognn.errors import InputError, suggest
 
 _COMPONENT = "the published edge count is that of the largest connected component; the whole graph is read"
@@ -28,7 +28,7 @@ _ENTRIES = (
         notes=("published edge counts: 297,110 directed, 216,123 undirected, both with self-loops",),
     ),
     planetoid_row("pubmed", "PubMed", 19717, 88651, 500, 3, in_paper=True,
-                  notes=("the published 88,651 edges are both directions of 44,324 pairs, and 3 self-loops",)),
+                  notes=("the published 88,651 edges are both directions of each pair, and 3 self-loops",)),
     gnn_benchmark_row("amazon-photo", "Amazon/Photo/raw", "amazon_electronics_photo.npz",
                       7650, 119043, 745, 8, in_paper=True, notes=(_COMPONENT,)),
     gnn_benchmark_row("amazon-computers", "Amazon/Computers/raw", "amazon_electronics_computers.npz",
@@ -44,7 +44,7 @@ _ENTRIES = (
     geom_gcn_row("squirrel", "WikipediaNetwork/squirrel/geom_gcn/raw", 5201, 217073, 2089, 5,
                  in_paper=True, notes=(_DIRECTED, _RAW.format("squirrel"))),
     geom_gcn_row("actor", "Actor/raw", 7600, 33544, 931, 5, prefix="film", indexed=True, in_paper=True,
-                 notes=("the file has 33,391 edge rows with repeats and self-loops, where 33,544 are published",
+                 notes=("33,544 edges are published; the file has 33,391 rows with repeats and self-loops",
                         "932 feature columns where 931 are published: the largest index is 931")),
     planetoid_row("cora", "Cora", 2708, 5278, 1433, 7),
     planetoid_row("citeseer", "CiteSeer", 3327, 4552, 3703, 6),
@@ -69,7 +69,7 @@ _ENTRIES = (
                       notes=("published edges count 179 self-loops; raw features, not the 128 reduced",)),
     gnn_benchmark_row("wordnet", "extras_npz", "wordnet30_synsets.npz", 117659, 183789, 6855, 45,
                       licence="WordNet licence", source="https://wordnet.princeton.edu",
-                      notes=("synsets of WordNet 3.0 joined by their pointers; not a benchmark of the field",)),
+                      notes=("WordNet 3.0, synsets joined by their pointers; no benchmark of the field",)),
 )  # fmt: skip
 
 DATASETS: dict[str, DataSet] = {entry.name: entry for entry in _ENTRIES}
