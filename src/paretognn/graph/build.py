@@ -52,7 +52,8 @@ def build_graph(
         if bad.any():
             first = int(np.flatnonzero(bad)[0])
             raise InputError(
-                f"{int(bad.sum())} edge weight(s) are negative, NaN or infinite; the first is {weights[first]} in edge {first + 1}"
+                f"{int(bad.sum())} edge weight(s) are negative, NaN or infinite; "
+                f"the first is {weights[first]} in edge {first + 1}"
             )
         zero = keep & (weights == 0)
         if zero.any():
@@ -116,7 +117,8 @@ def as_features(features: Any, node_name: Any = str) -> Features:
         if len(bad):
             row = int(np.searchsorted(matrix.indptr, bad[0], side="right") - 1)
             raise InputError(
-                f"features: {len(bad)} value(s) are NaN or infinite; the first is in column {int(matrix.indices[bad[0]])} of node '{node_name(row)}'"
+                f"features: {len(bad)} value(s) are NaN or infinite; "
+                f"the first is in column {int(matrix.indices[bad[0]])} of node '{node_name(row)}'"
             )
         return matrix
     dense = np.array(features, dtype=np.float32, order="C", copy=True)
@@ -127,6 +129,7 @@ def as_features(features: Any, node_name: Any = str) -> Features:
         column = int(np.flatnonzero(~np.isfinite(dense[bad_rows[0]]))[0])
         total = int((~np.isfinite(dense)).sum())
         raise InputError(
-            f"features: {total} value(s) are NaN or infinite; the first is in column {column} of node '{node_name(int(bad_rows[0]))}'"
+            f"features: {total} value(s) are NaN or infinite; "
+            f"the first is in column {column} of node '{node_name(int(bad_rows[0]))}'"
         )
     return dense

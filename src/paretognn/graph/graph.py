@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 
-Features = np.ndarray | sp.csr_array
+Features: TypeAlias = np.ndarray | sp.csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class Graph:
         return replace(self, **changes)
 
     def digest(self) -> str:
-        """SHA-256 (hex) of structure, weights, features and ids: what pretraining can see. Labels are left out."""
+        """SHA-256 (hex) of structure, weights, features and ids: what pretraining can see, so no labels."""
         h = hashlib.sha256()
         parts: list[np.ndarray | None] = [self.indptr, self.indices, self.weights]
         if self.features is None or isinstance(self.features, np.ndarray):
@@ -138,6 +139,7 @@ class Graph:
                 h.update(f"{part.dtype.str}{part.shape};".encode())
                 h.update(np.ascontiguousarray(part).data)
         if self.ids is not None:
-            for text in self.ids.to_pylist():
-                h.update(text.encode() + b"\0")
+            h.update(pc.binary_length(self.ids).to_numpy(zero_copy_only=False).tobytes())
+            for start in range(0, len(self.ids), 1 << 16):
+                h.update("".join(self.ids[start : start + (1 << 16)].to_pylist()).encode())
         return h.hexdigest()

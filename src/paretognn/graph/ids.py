@@ -1,0 +1,64 @@
+"""Node ids: text exactly as it was written, none blank, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paretognn.errors import InputError
+from paretognn.graph.table import Table
+
+
+def check_filled(table: Table, column: str, ids: pa.ChunkedArray) -> None:
+    """Raise InputError for the first blank id, naming its place."""
+    blank = pc.equal(pc.utf8_trim_whitespace(ids), "")
+    count = pc.sum(blank).as_py()
+    if count:
+        more = f" ({count} blank in all)" if count > 1 else ""
+        place = table.place(pc.index(blank, True).as_py())
+        raise InputError(f"{table.path}: column '{column}' is blank in {place}{more}")
+
+
+def check_unique(ids: pa.StringArray, where: str, number: Callable[[int], int]) -> None:
+    """Raise InputError for the first id that comes twice; ``number`` turns a row into what people count."""
+    codes = ids.dictionary_encode().indices.to_numpy()
+    times = np.bincount(codes)
+    if times.max(initial=0) < 2:
+        return
+    repeated = int((times > 1).sum())
+    code = codes[np.flatnonzero(times[codes] > 1)[0]]
+    first, second = np.flatnonzero(codes == code)[:2].tolist()
+    more = f"; {repeated} ids are repeated" if repeated > 1 else ""
+    rows = f"rows {number(first)} and {number(second)}"
+    raise InputError(f"{where}: duplicate node id '{ids[first].as_py()}' ({rows}){more}")
+
+
+def one_array(column: pa.ChunkedArray | pa.Array) -> pa.StringArray:
+    """A string column in one piece."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return whole.cast(pa.string())
+
+
+def first_appearance(source: pa.ChunkedArray, target: pa.ChunkedArray) -> pa.StringArray:
+    """The distinct ends of edges, in the order of reading: row by row, source before target."""
+    ends = pa.chunked_array([*source.chunks, *target.chunks], type=pa.string())
+    encoded = one_array(ends).dictionary_encode()
+    codes = encoded.indices.to_numpy().reshape(2, -1).T.ravel()
+    first = np.empty(len(encoded.dictionary), dtype=np.int64)
+    # Assigned backwards: of several positions for one id, the earliest is written last and stays.
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return encoded.dictionary.take(pa.array(np.argsort(first)))
+
+
+def positions(wanted: pa.ChunkedArray | pa.Array, ids: pa.StringArray) -> np.ndarray:
+    """int64: where each wanted id stands in ``ids``, -1 where it does not."""
+    found = pc.index_in(wanted, value_set=ids).fill_null(-1)
+    return np.asarray(found).astype(np.int64)
+
+
+def listed(ids: pa.Array | pa.ChunkedArray, limit: int = 5) -> str:
+    """``a, b, c, ...``: the first few of them."""
+    return ", ".join(ids[:limit].to_pylist()) + (", ..." if len(ids) > limit else "")

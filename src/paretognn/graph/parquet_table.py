@@ -1,0 +1,86 @@
+"""A Parquet file as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from paretognn.errors import InputError
+from paretognn.graph.table import Table
+from paretognn.graph.text_file import check_file
+
+
+def is_parquet(path: Path) -> bool:
+    """By its first four bytes, or by its name."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return True
+    if not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+class ParquetTable(Table):
+    """Integer, string and dictionary columns serve as text; numeric and boolean ones as features."""
+
+    def __init__(self, path: Path) -> None:
+        check_file(path)
+        self.path = path
+        try:
+            self._file = pq.ParquetFile(path)
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+        self.names = tuple(self._file.schema_arrow.names)
+        if self._file.metadata.num_rows == 0:
+            raise InputError(f"{path} has a header and no rows")
+        self.index_column = next((n for n in self.names if n.startswith("__index_level_")), None)
+        self._check_names()
+
+    def read(
+        self, ids: Collection[str], text: Collection[str] = (), numbers: Collection[str] = ()
+    ) -> dict[str, pa.ChunkedArray]:
+        names = [*ids, *text, *numbers]
+        try:
+            columns = dict(zip(names, self._file.read(columns=names).select(names).columns, strict=True))
+        except (pa.ArrowException, OSError) as error:
+            raise self._damaged(error) from None
+        for name in ids:
+            self._check_ids(name, columns[name])
+        return columns | {name: self._as_text(name, columns[name]) for name in (*ids, *text)}
+
+    def number(self, row: int) -> int:
+        return row + 1
+
+    def _check_ids(self, name: str, column: pa.ChunkedArray) -> None:
+        kind = _value_type(column)
+        if column.null_count:
+            # Said first: a gap is what turns a column of integers into one of floats.
+            row = pc.index(column.is_null(), True).as_py()
+            raise InputError(f"{self.path}: column '{name}' is blank in {self.place(row)}")
+        if not (pa.types.is_integer(kind) or _is_string(kind)):
+            raise InputError(f"{self.path}: ids must be text or integers; column '{name}' holds {kind}")
+
+    def _as_text(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        kind = _value_type(column)
+        try:
+            text = column.cast(kind).cast(pa.string()).fill_null("")
+            text.validate(full=True)
+            return text
+        except pa.ArrowException:
+            raise InputError(f"{self.path}: column '{name}' holds {kind}, which is not text") from None
+
+    def _damaged(self, error: Exception) -> InputError:
+        line = (str(error).splitlines() or ["unreadable"])[0][:160]
+        return InputError(f"{self.path} is not a whole Parquet file: {line}")
+
+
+def _value_type(column: pa.ChunkedArray) -> pa.DataType:
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

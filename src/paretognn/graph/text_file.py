@@ -1,0 +1,72 @@
+"""A text table as bytes: found, unpacked, its byte-order mark and leading comments set aside."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from paretognn.errors import InputError, suggest
+
+LINE_BREAK = re.compile(rb"\r\n|\r|\n")
+_LEADING = re.compile(rb"(?:#[^\r\n]*(?:\r\n|\r|\n|\Z)|\r\n|\r|\n)*")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """body : what follows the leading comments; ``lines_before`` and ``comments`` count what was set aside;
+    ``quoted`` : whether there is a quote anywhere."""
+
+    body: memoryview
+    quoted: bool
+    lines_before: int = 0
+    comments: int = 0
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError unless ``path`` is a file with something in it."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file")
+    if not path.exists():
+        near = os.listdir(path.parent) if path.parent.is_dir() else []
+        raise InputError(f"{path} does not exist{suggest(path.name, near)}")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is empty")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole file, gzip undone (told by its first two bytes, not by its name)."""
+    check_file(path)
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise InputError(f"{path} is not a whole gzip file: it is cut short or damaged") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def read_text(path: Path) -> TextFile:
+    """Set aside a UTF-8 byte-order mark and the leading lines that are empty or start with '#'.
+
+    A '#' in a later line is part of an id. Raises InputError for a missing, empty or UTF-16 file.
+    """
+    data = read_bytes(path)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(f"{path} is UTF-16 text: save it as UTF-8")
+    start = 3 if data[:3] == b"\xef\xbb\xbf" else 0
+    match = _LEADING.match(data, start)
+    assert match is not None
+    leading = match.group()
+    if not data[match.end() :].strip():
+        raise InputError(f"{path} is empty")
+    lines = LINE_BREAK.split(leading)
+    return TextFile(
+        body=memoryview(data)[match.end() :],
+        quoted=b'"' in data,
+        lines_before=len(lines) - 1,
+        comments=sum(line.startswith(b"#") for line in lines),
+    )
