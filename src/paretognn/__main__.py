@@ -1,0 +1,3 @@
+from paretognn.cli.main import main
+
+main()

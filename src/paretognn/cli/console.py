@@ -1,0 +1,99 @@
+"""What people see: lines, tables and the progress of training, on standard error where it is not a result."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from paretognn.training.multitask import StepRecord
+from paretognn.training.trainer import Progress as Report
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def say(line: str) -> None:
+    """A line of progress, on standard error; brackets in ids are not markup."""
+    err.print(line, markup=False)
+
+
+@contextmanager
+def training_progress(total: int, what: str = "training") -> Iterator[Report]:
+    """A bar with losses, task weights and time left in a terminal; else a line about every ten seconds."""
+    if not err.is_terminal:
+        yield _lines(total, what)
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}"),
+    )
+    with Progress(*columns, console=err) as bar:
+        line = bar.add_task(what, total=total, rate="", state="")
+
+        def report(record: StepRecord) -> None:
+            bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step", state=_state(record))
+
+        yield report
+
+
+def _lines(total: int, what: str) -> Report:
+    last = time.monotonic()
+
+    def report(record: StepRecord) -> None:
+        nonlocal last
+        if time.monotonic() - last >= 10 or record.step == total:
+            last = time.monotonic()
+            left = record.seconds * (total - record.step)
+            print(f"{what}: step {record.step}/{total}, about {left:.0f} s left, {_state(record)}", file=sys.stderr)
+
+    return report
+
+
+def _state(record: StepRecord) -> str:
+    return " ".join(f"{t}={loss:.3g}(w {record.weights[t]:.2f})" for t, loss in record.losses.items())
+
+
+_TITLES = {
+    "node_classification": "node\naccuracy",
+    "node_clustering": "cluster\nNMI",
+    "link_prediction": "link\nAUC",
+    "partition_prediction": "partition\naccuracy",
+}
+
+
+def score_table(result: dict[str, Any], own: str) -> Table:
+    """The four tasks in percent, mean ± deviation over evaluation seeds, the controls beneath."""
+    table = Table(title=None, box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    for title in (*_TITLES.values(), "average\nof four"):
+        table.add_column(title, justify="right")
+    rows = {own: result, **result.get("controls", {})}
+    for name, scores in rows.items():
+        cells = [_cell(scores["tasks"][task]) for task in _TITLES]
+        average = scores["average"]
+        table.add_row(name, *cells, "-" if average is None else f"{100 * average:.1f}")
+    return table
+
+
+def _cell(score: dict[str, Any]) -> str:
+    return "-" if score["mean"] is None else f"{100 * score['mean']:.1f} ±{100 * score['std']:.1f}"
+
+
+def reasons(result: dict[str, Any]) -> list[str]:
+    """One line for every task that was asked for and has no score."""
+    return [
+        f"{task}: not scored: {score['reason']}"
+        for task, score in result["tasks"].items()
+        if score["mean"] is None and score.get("reason") != "not asked for"
+    ]

@@ -1,0 +1,45 @@
+"""``paretognn embed``: embeddings of the training graph, or of new nodes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from paretognn.cli.console import say
+from paretognn.cli.device import choose_device
+from paretognn.cli.options import takes_graph
+from paretognn.cli.train import open_graph
+from paretognn.inductive import embed_new
+from paretognn.sources import GraphSource
+from paretognn.training import RunFolder, TrainedEncoder, write_embeddings
+from paretognn.training.embeddings import check_suffix
+
+NAME = "embed"
+HELP = """Write embeddings by id: of the training graph, or, with a graph, of new nodes.
+
+New nodes need the feature columns of training. Their edges may reach nodes of the training graph, which are
+taken from the run's copy.
+
+Examples:
+  paretognn embed runs/people --out people.csv
+  paretognn embed runs/people --nodes new.csv --edges new_calls.csv --out new.parquet
+"""
+
+
+@takes_graph
+def command(
+    source: GraphSource,
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .npy.")],
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+) -> None:
+    check_suffix(out)
+    folder = RunFolder(run)
+    trained = TrainedEncoder.load(folder, choose_device(device))
+    if source.given:
+        ids, embeddings = embed_new(trained, folder, source)
+    else:
+        graph = open_graph(folder)
+        ids, embeddings = graph.id_array(), trained.embed(graph)
+    write_embeddings(out, ids, embeddings)
+    say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")

@@ -1,0 +1,95 @@
+"""``paretognn evaluate``: a run, or embeddings from anywhere, judged on the four tasks."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from paretognn.atomic import atomic_write
+from paretognn.cli.console import out as output
+from paretognn.cli.console import reasons, say, score_table, training_progress
+from paretognn.cli.device import choose_device
+from paretognn.cli.options import takes_graph
+from paretognn.cli.train import open_graph
+from paretognn.downstream import ALL, load_link_split
+from paretognn.errors import InputError
+from paretognn.methods import method_config
+from paretognn.methods.judge import judge, judge_run
+from paretognn.sources import GraphSource
+from paretognn.training import Interrupted, RunFolder, merge, read_embeddings
+
+NAME = "evaluate"
+HELP = """Judge frozen embeddings: node classification, clustering, link prediction, partition prediction.
+
+Link prediction needs a second model that never saw the test links; it is trained on first need and kept in
+RUN/link. Scores stand beside those of training-free controls.
+
+Examples:
+  paretognn evaluate runs/cora
+  paretognn evaluate runs/cora --tasks node_classification,partition_prediction --seeds 3
+  paretognn evaluate --embeddings mine.npy --dataset cora
+"""
+
+
+@takes_graph
+def command(
+    source: GraphSource,
+    run: Annotated[Optional[Path], typer.Argument(help="A run folder.")] = None,  # noqa: UP045
+    embeddings: Annotated[Optional[Path], typer.Option(help="Embeddings to judge instead: .parquet, .csv (joined by id) or .npy.")] = None,  # noqa: E501, UP045
+    tasks: Annotated[Optional[str], typer.Option(help=f"Comma-separated, of: {', '.join(ALL)}.")] = None,  # noqa: UP045
+    seeds: Annotated[int, typer.Option(help="Evaluation seeds: splits, probes, negatives.")] = 10,
+    split: Annotated[str, typer.Option(help="random (10/10/80), public, or public:i.")] = "random",
+    link_split: Annotated[Optional[Path], typer.Option(help="With --embeddings: the Parquet split (source, target, set) whose val and test pairs their model did not see.")] = None,  # noqa: E501, UP045
+    controls: Annotated[bool, typer.Option(help="Score the training-free controls too.")] = True,
+    out: Annotated[Optional[Path], typer.Option(help="JSON file to write; default RUN/evaluation.json.")] = None,  # noqa: UP045
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda, for the link model.")] = "auto",
+) -> None:
+    if (run is None) == (embeddings is None):
+        raise InputError("name a run folder, or --embeddings FILE with a graph")
+    if seeds < 1:
+        raise InputError(f"--seeds must be at least 1, not {seeds}")
+    chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks else ALL
+    if run is not None:
+        folder = RunFolder(run).require_finished()
+        steps = folder.config().steps
+        try:
+            with training_progress(steps, "link model") as progress:
+                result = judge_run(
+                    folder, open_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
+                    link_split=link_split, controls=controls, progress=progress, say=say,
+                )  # fmt: skip
+        except Interrupted as stop:
+            say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
+            raise typer.Exit(130) from None
+        name = str(result["run"]["method"])
+        path: Path | None = out or folder.evaluation_file
+    else:
+        assert embeddings is not None
+        result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls)
+        name, path = embeddings.stem, out
+    if path is not None:
+        with atomic_write(path) as aside:
+            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    output.print(score_table(result, name))
+    for line in [*reasons(result), *result["warnings"]]:
+        output.print(line, markup=False)
+    seeds_line = f"percent, mean ± deviation over {seeds} evaluation seeds"
+    if run is not None:
+        seeds_line += f"; 1 training seed ({result['run']['training_seeds'][0]}), {result['run']['steps']} steps"
+    output.print(seeds_line)
+    if "verdict" in result:
+        output.print(result["verdict"], markup=False)
+    if path is not None:
+        say(f"wrote {path}")
+
+
+def _judge_file(
+    file: Path, source: GraphSource, tasks: tuple[str, ...], seeds: int, split: str, link_split: Path | None, controls: bool
+) -> dict[str, Any]:
+    graph = source.load()
+    matrix = read_embeddings(file, graph)
+    link = None if link_split is None else (matrix, load_link_split(link_split, graph))
+    width = {"encoder": {"hidden_dims": [512, matrix.shape[1]]}}
+    config = method_config(graph, overrides=merge({}, width))[0] if controls else None
+    return judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)

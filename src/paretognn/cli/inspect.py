@@ -1,0 +1,47 @@
+"""``paretognn inspect``: what a graph is, and what training would do with it."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from paretognn.cli.console import out
+from paretognn.cli.options import takes_graph
+from paretognn.graph import format_summary, summarise
+from paretognn.methods import PRESETS, method_config
+from paretognn.sources import GraphSource
+from paretognn.training.memory import estimate, probe_seconds
+
+NAME = "inspect"
+HELP = """Show a graph's counts and checks, and what training would do: preset, memory and time.
+
+Examples:
+  paretognn inspect --nodes people.csv --edges calls.csv
+  paretognn inspect --dataset actor --json
+"""
+
+
+@takes_graph
+def command(
+    source: GraphSource,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    graph = source.load()
+    summary = summarise(graph)
+    plans = {}
+    for preset in PRESETS:
+        config, why = method_config(graph, preset=preset)
+        plans[preset] = {"why": why, "steps": config.steps, "memory_bytes": estimate(graph, config)}
+        if preset != "paper":
+            seconds = probe_seconds(graph, config)
+            plans[preset] |= {"seconds_per_step": seconds, "seconds": seconds * config.steps}
+    if as_json:
+        print(json.dumps({"graph": summary, "presets": plans}, indent=1, allow_nan=False))
+        return
+    for line in format_summary(summary):
+        out.print(line, markup=False)
+    for preset, plan in plans.items():
+        cost = f"{plan['memory_bytes'] / 2**30:.1f} GiB"
+        if "seconds" in plan:
+            cost += f", about {plan['seconds'] / 60:.1f} min ({plan['seconds_per_step']:.2f} s a step on this machine's CPU)"
+        out.print(f"preset {preset}: {plan['why']}; {plan['steps']} steps, {cost}", markup=False)

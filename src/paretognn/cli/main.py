@@ -1,0 +1,65 @@
+"""The command line: ``paretognn train | embed | evaluate | inspect | datasets``.
+
+Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+import typer
+
+from paretognn.cli import datasets, embed, evaluate, inspect, train
+from paretognn.errors import InputError, NonFiniteError
+
+app = typer.Typer(
+    name="paretognn",
+    help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for module in (train, embed, evaluate, inspect, datasets):
+    app.command(name=module.NAME, help=module.HELP)(module.command)
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="paretognn", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except (InputError, NonFiniteError) as error:
+        return _fail(str(error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.ctx.get_help() if error.ctx else error.format_message())
+        return 2
+    except click.ClickException as error:
+        where = f" (see: {error.ctx.command_path} --help)" if getattr(error, "ctx", None) else ""  # type: ignore[attr-defined]
+        return _fail(error.format_message() + where)
+    except (KeyboardInterrupt, click.Abort):
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of a pipe went away; keep the interpreter from writing to it once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _fail("out of memory; use smaller sub-graphs (--set tasks.<task>.sampler) or --preset quick")
+    except OSError as error:
+        return _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+
+
+def _fail(message: str) -> int:
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def main() -> None:
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

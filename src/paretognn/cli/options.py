@@ -1,0 +1,77 @@
+"""The options that name a graph, shared by every command that takes one."""
+
+# No `from __future__ import annotations` here: typer reads the annotations at run time.
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from paretognn.sources import GraphSource
+
+_PANEL = "Graph"
+_TABLES = "Tables"
+
+
+def _graph_options(
+    dataset: Annotated[Optional[str], typer.Option(help="A public data set by name (see: paretognn datasets).", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
+    data_root: Annotated[Optional[Path], typer.Option(help="Folder of the public data sets; default $PARETOGNN_DATA, then a cache folder.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
+    nodes: Annotated[Optional[Path], typer.Option(help="Node table: CSV, TSV (also .gz) or Parquet.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
+    edges: Annotated[Optional[Path], typer.Option(help="Edge table; alone, the graph has no features.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
+    graph: Annotated[Optional[Path], typer.Option(help="A graph in one .npz file (adj_*, attr_*, labels).", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
+    id_column: Annotated[Optional[str], typer.Option(help="Node id; default 'id' or 'node_id', else the first column.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    source_column: Annotated[Optional[str], typer.Option(help="Edge source; default 'source' or 'src', else the first.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    target_column: Annotated[Optional[str], typer.Option(help="Edge target; default 'target' or 'dst', else the second.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    weight_column: Annotated[Optional[str], typer.Option(help="Edge weight; default 'weight' where there is one.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    label_column: Annotated[Optional[str], typer.Option(help="Label; default 'label' where there is one. Never seen in training.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    feature_columns: Annotated[Optional[str], typer.Option(help="Feature columns, comma-separated; default all others.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    drop_columns: Annotated[Optional[str], typer.Option(help="Columns to leave out, comma-separated.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    categorical: Annotated[Optional[str], typer.Option(help="Columns to one-hot encode, comma-separated.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    add_missing_nodes: Annotated[bool, typer.Option(help="Add nodes that only edges name, with zero features.", rich_help_panel=_TABLES)] = False,  # noqa: E501
+    impute: Annotated[Optional[str], typer.Option(help="Fill missing features: zero or mean; default an error.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
+    header: Annotated[str, typer.Option(help="Whether CSV files have a header line: auto, yes or no.", rich_help_panel=_TABLES)] = "auto",  # noqa: E501
+) -> GraphSource:
+    options: dict[str, Any] = {
+        "id_column": id_column,
+        "source_column": source_column,
+        "target_column": target_column,
+        "weight_column": weight_column,
+        "label_column": label_column,
+        "feature_columns": _listed(feature_columns),
+        "drop_columns": _listed(drop_columns),
+        "categorical": _listed(categorical),
+        "add_missing_nodes": add_missing_nodes,
+        "impute": impute,
+        "header": header if header != "auto" else None,
+    }
+    paths = {
+        "data_root": data_root, "nodes": nodes, "edges": edges, "graph": graph,
+    }  # fmt: skip
+    return GraphSource(
+        dataset=dataset,
+        options={k: v for k, v in options.items() if v},
+        **{k: None if v is None else str(v) for k, v in paths.items()},
+    )
+
+
+def _listed(text: str | None) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+
+
+def takes_graph(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the graph options; they arrive as one `GraphSource` in its parameter ``source``."""
+    names = inspect.signature(_graph_options).parameters
+    own = [p for p in inspect.signature(command).parameters.values() if p.name != "source"]
+
+    @functools.wraps(command)
+    def wrapper(**arguments: Any) -> None:
+        source = _graph_options(**{name: arguments.pop(name) for name in names})
+        command(source=source, **arguments)
+
+    ordered = sorted([*own, *names.values()], key=lambda p: p.default is not inspect.Parameter.empty)
+    keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in ordered]
+    wrapper.__signature__ = inspect.Signature(keyword)  # type: ignore[attr-defined]
+    wrapper.__annotations__ = {p.name: p.annotation for p in keyword}
+    return wrapper

@@ -1,0 +1,125 @@
+"""``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from paretognn.cli.console import say, training_progress
+from paretognn.cli.device import choose_device
+from paretognn.cli.options import takes_graph
+from paretognn.errors import InputError
+from paretognn.graph import Graph, format_summary, summarise
+from paretognn.methods import method_config
+from paretognn.sources import GraphSource
+from paretognn.training import (
+    Interrupted,
+    RunFolder,
+    TrainConfig,
+    merge,
+    parse_assignment,
+    read_config_file,
+    write_embeddings,
+)
+from paretognn.training import train as train_encoder
+from paretognn.training.memory import estimate, require_memory
+
+NAME = "train"
+HELP = """Train an encoder on a graph without labels, and write its embeddings.
+
+Examples:
+  paretognn train --nodes people.csv --edges calls.csv --out runs/people
+  paretognn train --dataset cora --preset quick --out runs/cora
+  paretognn train --resume --out runs/people --steps 2000
+"""
+
+
+@takes_graph
+def command(
+    source: GraphSource,
+    out: Annotated[Path, typer.Option(help="The run folder to write.")],
+    method: Annotated[Optional[str], typer.Option(help="Method by name; default paretognn.")] = None,  # noqa: UP045
+    preset: Annotated[Optional[str], typer.Option(help="auto (default), quick or paper.")] = None,  # noqa: UP045
+    steps: Annotated[Optional[int], typer.Option(help="Optimiser steps; default from the preset.")] = None,  # noqa: UP045
+    seed: Annotated[Optional[int], typer.Option(help="Training seed; default 0.")] = None,  # noqa: UP045
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    config: Annotated[Optional[Path], typer.Option(help="YAML file of settings.")] = None,  # noqa: UP045
+    set_: Annotated[Optional[list[str]], typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,  # noqa: UP045
+    resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
+    graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
+) -> None:
+    folder = RunFolder(out)
+    chosen = choose_device(device)
+    given = {"method": method, "preset": preset, "seed": seed}
+    if resume:
+        changed = [f"--{k}" for k, v in {**given, "config": config, "set": set_}.items() if v]
+        if changed:
+            raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
+        graph, resolved = _reopen(folder, source, steps)
+    else:
+        overrides = read_config_file(config) if config is not None else {}
+        for text in set_ or []:
+            overrides = merge(overrides, parse_assignment(text))
+        overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
+        graph, resolved = _start(folder, source, overrides, graph_copy)
+    say(f"device: {chosen}" + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"))
+    memory = estimate(graph, resolved)
+    say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
+    require_memory(memory, chosen)
+    try:
+        with training_progress(resolved.steps) as progress:
+            _, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
+    except Interrupted as stop:
+        say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
+        raise typer.Exit(130) from None
+    write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+    # Scores of an earlier, shorter run are no longer those of these embeddings.
+    folder.evaluation_file.unlink(missing_ok=True)
+    say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
+    say(f"next: paretognn evaluate {out}")
+
+
+def _start(
+    folder: RunFolder, source: GraphSource, overrides: dict[str, Any], graph_copy: bool
+) -> tuple[Graph, TrainConfig]:
+    if folder.exists():
+        raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
+    if folder.path.exists() and not folder.path.is_dir():
+        raise InputError(f"{folder.path}: is a file; --out names a folder")
+    graph = source.load()
+    summary = summarise(graph)
+    for line in format_summary(summary):
+        say(line)
+    resolved, why = method_config(graph, overrides=overrides)
+    say(f"method {resolved.method}, preset {resolved.preset}: {why}")
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.save_graph(graph, {"summary": summary, "source": source.to_json()}, graph_copy)
+        folder.write_config(resolved)
+    except OSError as error:
+        raise InputError(f"{folder.path}: cannot be written ({error.strerror})") from None
+    return graph, resolved
+
+
+def _reopen(folder: RunFolder, source: GraphSource, steps: int | None) -> tuple[Graph, TrainConfig]:
+    resolved = folder.require().config()
+    if steps is not None:
+        if steps < resolved.steps:
+            raise InputError(f"--steps {steps}: the run has {resolved.steps} already; it can be extended, not shortened")
+        resolved = resolved.model_copy(update={"steps": steps})
+    graph = open_graph(folder, source)
+    folder.write_config(resolved)
+    return graph, resolved
+
+
+def open_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
+    """The training graph of a run: as named by ``source``, else its copy, else from where it came."""
+    if source is not None and source.given:
+        graph = source.load()
+    else:
+        copy = folder.graph()
+        if copy is not None:
+            return copy
+        graph = GraphSource(**folder.read_json(folder.graph_json)["source"]).load()
+    folder.check_graph(graph)
+    return graph

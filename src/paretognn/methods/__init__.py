@@ -1,0 +1,7 @@
+"""Named rows of the house: methods, their presets, and the training-free controls."""
+
+from paretognn.methods.controls import CONTROLS, control_embeddings
+from paretognn.methods.presets import PRESETS, preset_settings
+from paretognn.methods.rows import METHODS, method_config
+
+__all__ = ["CONTROLS", "METHODS", "PRESETS", "control_embeddings", "method_config", "preset_settings"]

@@ -1,0 +1,190 @@
+"""A run judged: the four tasks, the second model for link prediction, the controls beside.
+
+The link model is trained with the run's own settings on the graph without validation and test pairs, one
+split and one model for the run's training seed, as a run of its own in ``RUN/link``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from paretognn.atomic import atomic_write
+from paretognn.downstream import (
+    ALL,
+    LinkSplit,
+    evaluate_embeddings,
+    load_link_split,
+    metis_partition,
+    save_link_split,
+    split_links,
+)
+from paretognn.errors import InputError
+from paretognn.graph import Graph
+from paretognn.methods.controls import CONTROLS, control_embeddings
+from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
+from paretognn.training.trainer import Progress
+
+Say = Callable[[str], None]
+LinkEmbeddings = tuple[np.ndarray, LinkSplit]
+
+
+def link_model(
+    graph: Graph,
+    config: TrainConfig,
+    device: str = "cpu",
+    folder: RunFolder | None = None,
+    progress: Progress | None = None,
+    encoder: nn.Module | None = None,
+) -> LinkEmbeddings:
+    """Embeddings [N, d] of the second model and its link split.
+
+    With the run's ``folder`` both are kept in its ``link`` folder: trained on first need, continued where
+    an earlier call was stopped, and extended where the run has been.
+    """
+    if folder is None:
+        split = split_links(graph, config.seed)
+        return train(split.train_graph(graph), config, device, progress=progress, encoder=encoder)[1], split
+    home = RunFolder(folder.link_folder)
+    split_file = home.path / "split.parquet"
+    if split_file.exists():
+        split = load_link_split(split_file, graph)
+    else:
+        split = split_links(graph, config.seed)
+        home.path.mkdir(parents=True, exist_ok=True)
+        save_link_split(split_file, split, graph)
+    train_graph = split.train_graph(graph)
+    resume = home.exists()
+    if not resume or home.config() != config:
+        if resume and home.config().model_copy(update={"steps": config.steps}) != config:
+            raise InputError(f"{home.path}: belongs to a run with other settings; remove it, and evaluate again")
+        home.write_config(config)
+        home.model_file.unlink(missing_ok=True)
+    if home.model_file.exists():
+        return TrainedEncoder.load(home, device, encoder).embed(train_graph), split
+    return train(train_graph, config, device, home, resume=resume, progress=progress, encoder=encoder)[1], split
+
+
+def judge(
+    embeddings: np.ndarray,
+    graph: Graph,
+    *,
+    tasks: Sequence[str] = ALL,
+    seeds: int = 10,
+    split: str = "random",
+    link: LinkEmbeddings | None = None,
+    link_reason: str | None = None,
+    controls: TrainConfig | None = None,
+    partition: np.ndarray | None = None,
+    say: Say = lambda line: None,
+) -> dict[str, Any]:
+    """The content of ``evaluation.json``: scores of the embeddings, and with ``controls`` (the settings that
+    give their width, features and seed) those of the training-free controls on the same splits."""
+    if partition is None and "partition_prediction" in tasks:
+        partition = metis_partition(graph)
+    say("scoring the embeddings")
+    shared: dict[str, Any] = {"tasks": tasks, "seeds": seeds, "split": split, "partition": partition}
+    result = evaluate_embeddings(embeddings, graph, link=link, link_reason=link_reason, **shared).to_json()
+    if controls is not None:
+        result["controls"] = {}
+        train_graph = None if link is None else link[1].train_graph(graph)
+        for name in CONTROLS:
+            say(f"scoring the control '{name}'")
+            own_link = None
+            if link is not None and train_graph is not None:
+                own_link = (control_embeddings(name, train_graph, controls), link[1])
+            scores = evaluate_embeddings(
+                control_embeddings(name, graph, controls), graph, link=own_link, link_reason=link_reason, **shared
+            ).to_json()
+            result["controls"][name] = {"tasks": scores["tasks"], "average": scores["average"], "seconds": scores["seconds"]}
+        result["verdict"] = verdict(result)
+    return result
+
+
+def verdict(result: dict[str, Any]) -> str:
+    """One sentence: did training pay on this graph?"""
+    own, field = _comparable(result["tasks"])
+    best, best_name = max((_comparable(c["tasks"], field)[0], name) for name, c in result["controls"].items())
+    count = {4: "four tasks"}.get(len(field), f"{len(field)} task{'s' if len(field) != 1 else ''}")
+    if not field:
+        return "no task could be scored, so there is nothing to compare"
+    gain = 100 * (own - best)
+    if gain >= 0:
+        return f"training is {gain:.1f} points above the best training-free control ({best_name}) on the average of {count}"
+    return (
+        f"training did not pay: it is {-gain:.1f} points below the best training-free control "
+        f"({best_name}) on the average of {count}"
+    )
+
+
+def _comparable(tasks: dict[str, Any], field: list[str] | None = None) -> tuple[float, list[str]]:
+    """Mean over the tasks of ``field`` (default: those that have a score), a missing one counting 0."""
+    field = [t for t, score in tasks.items() if score["mean"] is not None] if field is None else field
+    means = [tasks[t]["mean"] or 0.0 for t in field]
+    return (float(np.mean(means)) if means else 0.0), field
+
+
+def judge_run(
+    folder: RunFolder,
+    graph: Graph,
+    device: str = "cpu",
+    *,
+    tasks: Sequence[str] = ALL,
+    seeds: int = 10,
+    split: str = "random",
+    link_split: Path | None = None,
+    controls: bool = True,
+    progress: Progress | None = None,
+    say: Say = lambda line: None,
+    encoder: nn.Module | None = None,
+) -> dict[str, Any]:
+    """Judge a finished run on its training graph, training its link model on first need."""
+    trained = TrainedEncoder.load(folder, device, encoder)
+    link = None
+    if "link_prediction" in tasks:
+        if link_split is not None:
+            raise InputError("--link-split goes with --embeddings; a run has its own split in its link folder")
+        try:
+            split_links(graph, trained.config.seed)
+            say("link prediction: the second model, which never sees the test links")
+            link = link_model(graph, trained.config, device, folder, progress, encoder)
+            reason = None
+        except InputError as error:
+            reason = str(error)
+    else:
+        reason = None
+    result = judge(
+        trained.embed(graph),
+        graph,
+        tasks=tasks,
+        seeds=seeds,
+        split=split,
+        link=link,
+        link_reason=reason,
+        controls=trained.config if controls else None,
+        partition=_kept_partition(folder, graph) if "partition_prediction" in tasks else None,
+        say=say,
+    )
+    config = trained.config
+    run = {"method": config.method, "preset": config.preset, "steps": config.steps, "training_seeds": [config.seed]}
+    return {**result, "run": run}
+
+
+def _kept_partition(folder: RunFolder, graph: Graph) -> np.ndarray:
+    """The METIS partition of the run's graph, kept with the run."""
+    path = folder.path / "partition.npy"
+    if path.exists():
+        try:
+            kept = np.load(path, allow_pickle=False)
+        except (OSError, ValueError):
+            kept = np.empty(0)
+        if kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer):
+            return np.asarray(kept)
+    partition = metis_partition(graph)
+    with atomic_write(path) as aside, aside.open("wb") as file:
+        np.save(file, partition, allow_pickle=False)
+    return partition

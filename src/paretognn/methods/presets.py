@@ -1,0 +1,102 @@
+"""Presets: settings for a graph by name. ``paper``: the published table; ``auto`` and ``quick``: by size."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from paretognn.errors import InputError, suggest
+from paretognn.graph import Graph
+
+PRESETS = ("auto", "quick", "paper")
+_PUBMED = "pubmed"
+
+
+def preset_settings(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
+    """A tree of settings (all but method and seed) and one sentence that says which and why."""
+    if name == "paper":
+        return _paper(graph.name)
+    if name in ("auto", "quick"):
+        return _by_size(name, graph)
+    raise InputError(f"unknown preset '{name}'{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}")
+
+
+def paper_table() -> dict[str, Any]:
+    """The paper's hyper-parameter table by data set."""
+    text = files("paretognn.methods").joinpath("paper_hyperparameters.json").read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
+
+
+def _paper(dataset: str) -> tuple[dict[str, Any], str]:
+    table = paper_table()
+    column = dataset if dataset in table else _PUBMED
+    row = table[column]
+    tasks = {
+        "feat_rec": {
+            "sampler": _sampler(row["feat_rec"]),
+            "node_mask": row["feat_rec"]["node_mask_ratio"],
+            "edge_drop": row["feat_rec"]["edge_drop_ratio"],
+        },
+        "topo_rec": {"sampler": "sage", "batch_size": row["topo_rec"]["batch_size"], "fanouts": [15, 10, 5]},
+        "rep_decor": {
+            "sampler": _sampler(row["rep_decor"]),
+            "edge_drop": row["rep_decor"]["edge_drop_ratio"],
+            "feature_mask": row["rep_decor"]["feature_mask_ratio"],
+            "alpha": row["rep_decor"]["alpha"],
+        },
+        "mi_ng": {"sampler": _sampler(row["mi_ng"])},
+        "mi_nsg": {
+            "sampler": _sampler(row["mi_nsg"]),
+            "edge_drop": row["mi_nsg"]["edge_drop_ratio"],
+            "feature_mask": row["mi_nsg"]["feature_mask_ratio"],
+            "temperature": row["mi_nsg"]["temperature"],
+            "contrast": "all",
+        },
+    }
+    settings = {
+        "steps": row["train"]["steps"],
+        "encoder": {k: row["encoder"][k] for k in ("hidden_dims", "norm", "activation")},
+        "tasks": tasks,
+        "optimizer": {k: row["optimizer"][k] for k in ("learning_rate", "weight_decay")},
+    }
+    why = f"the paper's settings for {column}"
+    return settings, why if column == dataset else f"{why}, since the paper has none for this graph"
+
+
+def _sampler(row: dict[str, Any]) -> dict[str, Any]:
+    """One of the table's samplers in our terms."""
+    if row["sampler"] == "full" or row["seed_nodes"] == "full":
+        return {"name": "full"}
+    sampler = {"name": row["sampler"], "seeds": row["seed_nodes"]}
+    if row["sampler"] == "k-hop":
+        sampler["hops"] = row["k"]
+    return sampler
+
+
+WHOLE_UP_TO = 25_000
+"""Nodes up to which a task sees the whole graph in ``auto`` and ``quick``."""
+
+
+def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
+    n = graph.num_nodes
+    budget = {"steps": 150} if name == "quick" else {"steps": 500}
+    small = n <= WHOLE_UP_TO
+    sub: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": 10_000}
+    topo = {"sampler": "full" if small else "sage", "batch_size": 5120 if small else 2048, "fanouts": [15, 10, 5]}
+    settings = {
+        **budget,
+        "encoder": {"hidden_dims": [512, 256], "norm": "batch", "activation": "prelu"},
+        "tasks": {
+            "feat_rec": {"sampler": sub},
+            "topo_rec": topo,
+            "rep_decor": {"sampler": sub},
+            "mi_ng": {"sampler": sub},
+            "mi_nsg": {"sampler": sub, "contrast": 1024},
+        },
+        "optimizer": {"learning_rate": 1e-3, "weight_decay": 1e-5},
+        "schedule": {"name": "cosine", "warmup_steps": 10, "horizon_steps": budget["steps"], "final_fraction": 0.05},
+    }
+    where = "whole graph at every step" if small else "sub-graphs of 10,000 nodes"
+    return settings, f"{n:,} nodes: {where}, {budget['steps']} steps, contrast over 1,024 nodes"

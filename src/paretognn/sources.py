@@ -1,0 +1,57 @@
+"""Where a graph comes from, as a value that a run folder can keep and open again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paretognn.datasets import load_dataset
+from paretognn.errors import InputError
+from paretognn.graph import Graph, read_graph
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """A public data set by name, or tables of nodes and edges, or an npz file.
+
+    options : those of `read_graph` for tables, such as ``label_column``.
+    """
+
+    dataset: str | None = None
+    data_root: str | None = None
+    nodes: str | None = None
+    edges: str | None = None
+    graph: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def given(self) -> bool:
+        return any((self.dataset, self.nodes, self.edges, self.graph))
+
+    def check(self) -> None:
+        """InputError unless exactly one kind of source is named."""
+        kinds = [self.dataset is not None, self.nodes is not None or self.edges is not None, self.graph is not None]
+        if sum(kinds) == 0:
+            raise InputError("name a graph: --dataset NAME, or --nodes FILE --edges FILE, or --edges FILE, or --graph FILE.npz")
+        if sum(kinds) > 1:
+            raise InputError("name one graph only: --dataset, or --nodes and --edges, or --graph")
+        if self.nodes is not None and self.edges is None:
+            raise InputError("--nodes needs --edges FILE beside it")
+        if self.options and self.edges is None:
+            raise InputError(f"--{next(iter(self.options)).replace('_', '-')} is for tables (--nodes, --edges)")
+
+    def load(self) -> Graph:
+        """Read the graph; InputError as its reader."""
+        self.check()
+        if self.dataset is not None:
+            return load_dataset(self.dataset, self.data_root)
+        return read_graph(self.nodes, self.edges, graph=self.graph, **self.options)
+
+    def to_json(self) -> dict[str, Any]:
+        """With absolute paths, so that a run can be opened from elsewhere."""
+        content = {k: v for k, v in asdict(self).items() if v}
+        for key in ("data_root", "nodes", "edges", "graph"):
+            if key in content:
+                content[key] = str(Path(content[key]).resolve())
+        return content

@@ -1,0 +1,25 @@
+"""The training loop, checkpoints, the run folder and the metrics stream."""
+
+from paretognn.training.config import TrainConfig, make_config, merge, parse_assignment, read_config_file
+from paretognn.training.embeddings import read_embeddings, write_embeddings
+from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord
+from paretognn.training.run_folder import RunFolder
+from paretognn.training.trainer import Interrupted, TrainedEncoder, train, untrained
+
+__all__ = [
+    "Interrupted",
+    "MultiTaskModel",
+    "MultiTaskStepper",
+    "RunFolder",
+    "StepRecord",
+    "TrainConfig",
+    "TrainedEncoder",
+    "make_config",
+    "merge",
+    "parse_assignment",
+    "read_config_file",
+    "read_embeddings",
+    "train",
+    "untrained",
+    "write_embeddings",
+]

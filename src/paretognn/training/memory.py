@@ -1,0 +1,93 @@
+"""What a run will take, before it starts: peak memory from the shapes, seconds a step from two steps."""
+
+from __future__ import annotations
+
+import psutil
+import scipy.sparse as sp
+import torch
+
+from paretognn.errors import InputError
+from paretognn.graph import Graph
+from paretognn.graph.structural import RANDOM_DIMS
+from paretognn.pretext.info_nce import KEEP_BYTES
+from paretognn.pretext.mi_nsg import MINSGSettings
+from paretognn.pretext.topo_rec import TopoRecSettings
+from paretognn.sampling import SamplerSettings
+from paretognn.training.config import TrainConfig
+from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
+from paretognn.training.prepare import prepare
+
+_PROCESS = 450 << 20
+"""The interpreter with its libraries."""
+_KEPT = {"batch": 5.0, "layer": 4.0, "none": 3.0}
+"""Matrices [M, width] alive for one layer of one view at the height of a step, by the encoder's norm: those kept
+for the backward pass and its temporaries. Set from measured peaks (benchmarks/memory.py)."""
+
+
+def estimate(graph: Graph, config: TrainConfig) -> int:
+    """Peak resident bytes of training: process, graph, parameters, and the heaviest task's step."""
+    n, entries = graph.num_nodes, 2 * graph.num_edges
+    width_in = graph.num_features or RANDOM_DIMS + 2
+    widths = config.encoder.hidden_dims
+    sparse = sp.issparse(graph.features)
+    stored = graph.features.nnz * 8 * 3 if sparse else n * width_in * 8
+    structure = entries * (4 + 8) + n * 16
+    pairs = zip([width_in, *widths], widths, strict=False)
+    shared = sum(a * b for a, b in pairs) * 4
+    heads = (width_in * widths[-1] + 6 * widths[-1] ** 2) * 4
+    parameters = shared * (len(config.tasks) + 6) + heads * 4
+    heaviest = max(_task_bytes(name, graph, config, width_in, sparse) for name in config.tasks)
+    return int(_PROCESS + stored + structure + parameters + heaviest)
+
+
+def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, sparse: bool) -> float:
+    settings = config.tasks[name]
+    widths = config.encoder.hidden_dims
+    rows = graph.num_nodes
+    if isinstance(settings, TopoRecSettings):
+        if settings.sampler == "sage":
+            rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
+    else:
+        sampler = getattr(settings, "sampler", SamplerSettings())
+        rows = _sampled_rows(sampler, graph)
+    views = 1 if name in ("feat_rec", "topo_rec") else 2
+    entries = 2 * graph.num_edges * rows / graph.num_nodes
+    layer_in = 0 if sparse else 2 * width_in
+    bytes_ = views * (rows * (sum(_KEPT[config.encoder.norm] * w for w in widths) + layer_in) * 4 + entries * 20)
+    if isinstance(settings, MINSGSettings):
+        contrast = rows if isinstance(settings.contrast, str) else min(rows, settings.contrast)
+        if settings.contrast == "seeds" and settings.sampler.seeds:
+            contrast = min(rows, settings.sampler.seeds)
+        bytes_ += min(KEEP_BYTES, 2 * contrast * 2 * contrast * 2) + contrast * widths[-1] * 4 * 12
+    return float(bytes_)
+
+
+def _sampled_rows(sampler: SamplerSettings, graph: Graph) -> int:
+    n = graph.num_nodes
+    if sampler.name == "full" or sampler.seeds is None:
+        return n
+    if sampler.name == "saint-node":
+        return min(n, sampler.seeds)
+    degree = 2 * graph.num_edges / n
+    return int(min(n, sampler.seeds * (1 + degree) ** min(sampler.hops, 6)))
+
+
+def require_memory(needed: int, device: str) -> None:
+    """InputError where the device has less memory free than ``needed``."""
+    free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
+    if needed > free:
+        raise InputError(
+            f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, or smaller "
+            "sub-graphs (--set tasks.mi_nsg.sampler.seeds=N) and contrast (--set tasks.mi_nsg.contrast=N)"
+        )
+
+
+def probe_seconds(graph: Graph, config: TrainConfig, device: str = "cpu") -> float:
+    """Seconds of the second of two steps on this machine; nothing is kept."""
+    from paretognn.training.trainer import build_encoder
+
+    prepared, _ = prepare(graph, config.features, device)
+    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width)).to(device)
+    stepper = MultiTaskStepper(model, prepared, config)
+    stepper.step()
+    return stepper.step().seconds

@@ -1,0 +1,94 @@
+"""The run folder: what is where, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from paretognn.atomic import atomic_write
+from paretognn.errors import InputError
+from paretognn.graph import Graph, load_graph, save_graph
+from paretognn.training.config import TrainConfig, make_config, read_config_file
+
+
+class RunFolder:
+    """Paths and readers of one run.
+
+    config.yaml, graph.json, graph/, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
+    link/, evaluation.json.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.config_file = self.path / "config.yaml"
+        self.graph_json = self.path / "graph.json"
+        self.graph_folder = self.path / "graph"
+        self.checkpoints = self.path / "checkpoints"
+        self.metrics_file = self.path / "metrics.jsonl"
+        self.model_file = self.path / "model.safetensors"
+        self.embeddings_file = self.path / "embeddings.parquet"
+        self.link_folder = self.path / "link"
+        self.evaluation_file = self.path / "evaluation.json"
+
+    def exists(self) -> bool:
+        return self.config_file.exists()
+
+    def require(self) -> RunFolder:
+        """InputError where this is no run folder."""
+        if not self.path.is_dir():
+            raise InputError(f"{self.path}: no such run folder")
+        if not self.exists():
+            raise InputError(f"{self.path}: is not a run folder (it has no config.yaml)")
+        return self
+
+    def require_finished(self) -> RunFolder:
+        """InputError where training has not written its model yet."""
+        self.require()
+        if not self.model_file.exists():
+            raise InputError(f"{self.path}: training was not finished; continue it with: paretognn train --resume --out {self.path}")
+        return self
+
+    def config(self) -> TrainConfig:
+        return make_config(read_config_file(self.config_file))
+
+    def write_config(self, config: TrainConfig) -> None:
+        with atomic_write(self.config_file) as aside:
+            text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+            aside.write_text(text, encoding="utf-8")
+
+    def write_json(self, path: Path, content: dict[str, Any]) -> None:
+        with atomic_write(path) as aside:
+            aside.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+    def read_json(self, path: Path) -> dict[str, Any]:
+        """InputError where the file is missing or no JSON object."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, ValueError):
+            raise InputError(f"{path}: corrupt (no JSON)") from None
+        if not isinstance(content, dict):
+            raise InputError(f"{path}: corrupt (no JSON object)")
+        return content
+
+    def save_graph(self, graph: Graph, description: dict[str, Any], copy: bool) -> None:
+        """Write ``graph.json`` (counts, checks, digest, where it came from), and a copy where asked for."""
+        if copy:
+            save_graph(graph, self.graph_folder)
+        self.write_json(self.graph_json, {**description, "digest": graph.digest(), "copy": copy})
+
+    def graph(self) -> Graph | None:
+        """The copy of the training graph, or None where the run keeps none."""
+        if not self.read_json(self.graph_json).get("copy"):
+            return None
+        return load_graph(self.graph_folder)
+
+    def check_graph(self, graph: Graph) -> None:
+        """InputError where ``graph`` is not the one that the run was started on."""
+        if graph.digest() != self.read_json(self.graph_json).get("digest"):
+            raise InputError(f"{self.path}: the graph has changed since this run was started; start a new run with another --out")

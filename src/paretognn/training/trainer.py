@@ -1,0 +1,209 @@
+"""The training loop: steps, checkpoints, interruption, resume."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from paretognn.errors import InputError, NonFiniteError
+from paretognn.graph import Graph
+from paretognn.nn import GCN, FeatureScaling, PyGEncoder
+from paretognn.training.checkpoint import (
+    load_tensors,
+    newest_checkpoint,
+    optimizer_tensors,
+    restore_optimizer,
+    save_checkpoint,
+    save_tensors,
+)
+from paretognn.training.config import TrainConfig
+from paretognn.training.inference import embed
+from paretognn.training.metrics import MetricsWriter
+from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord, seeded
+from paretognn.training.prepare import prepare
+from paretognn.training.run_folder import RunFolder
+from paretognn.training.seeds import stream_seed
+
+Progress = Callable[[StepRecord], None]
+
+
+class Interrupted(Exception):
+    """Training was stopped by a signal after ``step``; the run folder holds its checkpoint."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"interrupted after step {step}")
+        self.step = step
+
+
+@dataclass(eq=False)
+class TrainedEncoder:
+    """A frozen encoder with what it needs to embed: the scaling of features and batch-norm statistics."""
+
+    config: TrainConfig
+    encoder: nn.Module
+    scaling: FeatureScaling
+    device: str
+
+    def embed(self, graph: Graph) -> np.ndarray:
+        """float32 [N, d] for any graph with the training graph's feature columns."""
+        prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
+        if prepared.features.width != len(self.scaling.mean):
+            raise InputError(
+                f"the graph has {prepared.features.width} feature columns, the encoder was trained on {len(self.scaling.mean)}"
+            )
+        return embed(self.encoder, prepared)
+
+    def save(self, folder: RunFolder) -> None:
+        tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
+        tensors["features.mean"] = torch.tensor(self.scaling.mean)
+        tensors["features.scale"] = torch.tensor(self.scaling.scale)
+        save_tensors(folder.model_file, tensors)
+
+    @classmethod
+    def load(cls, folder: RunFolder, device: str = "cpu", encoder: nn.Module | None = None) -> TrainedEncoder:
+        """InputError where the run is not finished or its model is damaged."""
+        config = folder.require_finished().config()
+        tensors = load_tensors(folder.model_file)
+        try:
+            mean, scale = tensors.pop("features.mean").numpy(), tensors.pop("features.scale").numpy()
+            scaling = FeatureScaling(config.features, mean, scale)
+            built = build_encoder(config, len(mean), encoder)
+            built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
+        except (KeyError, RuntimeError):
+            raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
+        return cls(config, built.to(device), scaling, device)
+
+
+def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
+    """The encoder of ``config`` with weights from its seed, or ``module`` (any PyG encoder) as it is."""
+    if module is not None:
+        return PyGEncoder(module, in_dim)
+    with seeded(stream_seed(config.seed, 0, "init/encoder")):
+        return GCN(in_dim, config.encoder)
+
+
+def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
+    """The encoder as `train` would start it, its batch-norm statistics taken from ``graph``."""
+    prepared, scaling = prepare(graph, config.features, device)
+    encoder = build_encoder(config, prepared.features.width).to(device)
+    embed(encoder, prepared, calibrate=True)
+    return TrainedEncoder(config, encoder, scaling, device)
+
+
+def train(
+    graph: Graph,
+    config: TrainConfig,
+    device: str = "cpu",
+    folder: RunFolder | None = None,
+    resume: bool = False,
+    progress: Progress | None = None,
+    encoder: nn.Module | None = None,
+) -> tuple[TrainedEncoder, np.ndarray]:
+    """Train on ``graph`` and return the frozen encoder and the embeddings float32 [N, d] of its nodes.
+
+    With a ``folder``, metrics, checkpoints and the model are kept there, and ``resume`` continues from the
+    newest checkpoint, ending bit for bit where an uninterrupted run would have. Raises `Interrupted` on
+    SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
+    the last good state.
+    """
+    prepared, scaling = prepare(graph, config.features, device)
+    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
+    model.to(device)
+    stepper = MultiTaskStepper(model, prepared, config)
+    if folder is not None and resume:
+        _restore(stepper, folder, device)
+    _loop(stepper, folder, progress)
+    embeddings = embed(model.encoder, prepared, calibrate=True)
+    trained = TrainedEncoder(config, model.encoder, scaling, device)
+    if folder is not None:
+        trained.save(folder)
+    return trained, embeddings
+
+
+def _loop(stepper: MultiTaskStepper, folder: RunFolder | None, progress: Progress | None) -> None:
+    config = stepper.config
+    if folder is None:
+        while stepper.done < config.steps:
+            record = stepper.step()
+            if progress is not None:
+                progress(record)
+        return
+    saved_at, saved_when = stepper.done, time.monotonic()
+    with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals() as signals:
+        while stepper.done < config.steps:
+            try:
+                record = stepper.step()
+            except NonFiniteError:
+                _save(stepper, folder)
+                raise
+            metrics.write(record)
+            if progress is not None:
+                progress(record)
+            due = stepper.done - saved_at >= config.checkpoint.every_steps
+            due = due or time.monotonic() - saved_when >= config.checkpoint.every_seconds
+            if due or signals.received or stepper.done == config.steps:
+                metrics.flush()
+                _save(stepper, folder)
+                saved_at, saved_when = stepper.done, time.monotonic()
+            if signals.received and stepper.done < config.steps:
+                raise Interrupted(stepper.done)
+
+
+def _names(stepper: MultiTaskStepper) -> list[str]:
+    return [name for name, p in stepper.model.named_parameters() if p.requires_grad]
+
+
+def _save(stepper: MultiTaskStepper, folder: RunFolder) -> None:
+    tensors = {f"model.{k}": v for k, v in stepper.model.state_dict().items()}
+    tensors |= optimizer_tensors(stepper.optimizer, _names(stepper))
+    state: dict[str, Any] = {"seed": stepper.config.seed, "torch": torch.__version__}
+    save_checkpoint(folder.checkpoints, stepper.done, tensors, state, stepper.config.checkpoint.keep)
+
+
+def _restore(stepper: MultiTaskStepper, folder: RunFolder, device: str) -> None:
+    found = newest_checkpoint(folder.checkpoints)
+    if found is None:
+        return
+    tensors, state, _ = found
+    try:
+        weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+        stepper.model.load_state_dict(weights)
+        restore_optimizer(stepper.optimizer, _names(stepper), tensors)
+        stepper.done = int(state["step"])
+    except (KeyError, RuntimeError, ValueError):
+        raise InputError(f"{folder.checkpoints}: the checkpoint does not match config.yaml") from None
+    stepper.model.to(device)
+
+
+class _Signals:
+    """Turns SIGINT and SIGTERM into a wish to stop after the step that is running; a second SIGINT stops at once."""
+
+    def __enter__(self) -> _Signals:
+        self.received = False
+        self._old: dict[int, Any] = {}
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                self._old[number] = signal.signal(number, self._receive)
+            except ValueError:
+                # Handlers can be set in the main thread only; elsewhere the caller's stay.
+                break
+        return self
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        if self.received and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self.received = True
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+
