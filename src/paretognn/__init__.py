@@ -1,11 +1,31 @@
 """Node embeddings for attributed graphs by multi-task self-supervision with Pareto-reconciled gradients."""
 
-from importlib.metadata import version
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from paretognn.datasets import load_dataset
-from paretognn.errors import InputError
-from paretognn.estimator import ParetoGNN, evaluate
-from paretognn.graph import Graph, read_graph
+from paretognn._version import __version__
 
-__version__ = version("paretognn")
-__all__ = ["Graph", "InputError", "ParetoGNN", "evaluate", "load_dataset", "read_graph"]
+if TYPE_CHECKING:
+    from paretognn.datasets import load_dataset
+    from paretognn.errors import InputError
+    from paretognn.estimator import ParetoGNN, evaluate
+    from paretognn.graph import Graph, read_graph
+
+# Loaded on first use, so that reading a table does not wait for torch.
+_HOME = {
+    "Graph": "paretognn.graph",
+    "InputError": "paretognn.errors",
+    "ParetoGNN": "paretognn.estimator",
+    "evaluate": "paretognn.estimator",
+    "load_dataset": "paretognn.datasets",
+    "read_graph": "paretognn.graph",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'paretognn' has no attribute '{name}'")
+
+
+__all__ = ["Graph", "InputError", "ParetoGNN", "__version__", "evaluate", "load_dataset", "read_graph"]

@@ -7,9 +7,9 @@ from typing import Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from paretognn.nn.norm import make_norm
+from paretognn.nn.prelu import PReLU
 from paretognn.nn.view import View
 
 
@@ -65,17 +65,6 @@ class GCN(nn.Module):
             h = h + self.biases[layer]
         out: Tensor = self.activations[layer](self.norms[layer](h))
         return out
-
-
-class PReLU(nn.Module):
-    """max(x, 0) + a min(x, 0) with one learned slope."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slope = nn.Parameter(torch.tensor([0.25]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.prelu(x, self.slope)
 
 
 def _activation(name: str) -> nn.Module:
