@@ -34,10 +34,16 @@ def build_graph(
 
     Raises InputError for indices out of range, bad weights and non-finite features. Inputs are not changed.
     """
-    source = np.asarray(source).astype(np.int64)
-    target = np.asarray(target).astype(np.int64)
     if num_nodes == 0:
         raise InputError("the graph has no nodes")
+    source, target = _as_indices(source), _as_indices(target)
+    sizes = {"edge targets": (target, len(source)), "edge weights": (weights, len(source))}
+    sizes |= {"labels": (attributes.get("labels"), num_nodes), "ids": (attributes.get("ids"), num_nodes)}
+    for what, (values, length) in sizes.items():
+        if values is not None and len(values) != length:
+            raise InputError(f"there are {len(values)} {what}, where {length} are needed")
+    if features is not None and features.shape[0] != num_nodes:
+        raise InputError(f"there are {features.shape[0]} rows of features for {num_nodes} nodes")
     if len(source) and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= num_nodes):
         raise InputError(f"an edge endpoint lies outside 0..{num_nodes - 1}")
     warnings = list(attributes.pop("warnings", ()))
@@ -82,6 +88,8 @@ def build_graph(
             pair_weights = None
 
     low, high = unique // num_nodes, unique % num_nodes
+    if len(unique) == 0:
+        warnings.append("the graph has no edges")
     data = np.ones(len(unique), dtype=np.float32) if pair_weights is None else pair_weights.astype(np.float32)
     matrix = sp.csr_array(
         (np.concatenate([data, data]), (np.concatenate([low, high]), np.concatenate([high, low]))),
@@ -100,6 +108,14 @@ def build_graph(
     )
 
 
+def _as_indices(values: np.ndarray) -> np.ndarray:
+    """int64 copy: pair keys of 32-bit indices would overflow."""
+    values = np.asarray(values)
+    if values.ndim != 1 or (values.size and values.dtype.kind not in "iu"):
+        raise InputError(f"edge endpoints must be integers [R], not {values.dtype} of shape {values.shape}")
+    return values.astype(np.int64)
+
+
 SPARSE_BELOW = 0.25
 """Density below which a dense matrix of zeros is worth keeping in sparse form."""
 
@@ -110,7 +126,8 @@ def as_features(features: Any, node_name: Any = str) -> Features:
     ``node_name(i)`` turns a row number into the name that an error shows. The input is not changed.
     """
     if sp.issparse(features):
-        matrix = sp.csr_array(features, dtype=np.float32, copy=True)
+        with np.errstate(over="ignore"):
+            matrix = sp.csr_array(features, dtype=np.float32, copy=True)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
         bad = np.flatnonzero(~np.isfinite(matrix.data))
@@ -121,7 +138,11 @@ def as_features(features: Any, node_name: Any = str) -> Features:
                 f"the first is in column {int(matrix.indices[bad[0]])} of node '{node_name(row)}'"
             )
         return matrix
-    dense = np.array(features, dtype=np.float32, order="C", copy=True)
+    try:
+        with np.errstate(over="ignore"):
+            dense = np.array(features, dtype=np.float32, order="C", copy=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"features are not a matrix of numbers: {error}") from None
     if dense.ndim != 2:
         raise InputError(f"features must have two dimensions [nodes, columns], not {dense.ndim}")
     bad_rows = np.flatnonzero(~np.isfinite(dense).all(axis=1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,14 @@ def check_unique(ids: pa.StringArray, where: str, number: Callable[[int], int]) 
     more = f"; {repeated} ids are repeated" if repeated > 1 else ""
     rows = f"rows {number(first)} and {number(second)}"
     raise InputError(f"{where}: duplicate node id '{ids[first].as_py()}' ({rows}){more}")
+
+
+def as_ids(values: Iterable[object]) -> pa.StringArray:
+    """The text of each value. Raises InputError for text that UTF-8 cannot hold."""
+    try:
+        return pa.array([str(value) for value in values], pa.string())
+    except UnicodeEncodeError as error:
+        raise InputError(f"an id is not valid Unicode text: {error.object!r}") from None
 
 
 def one_array(column: pa.ChunkedArray | pa.Array) -> pa.StringArray:

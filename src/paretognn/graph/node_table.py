@@ -44,11 +44,12 @@ def read_node_rows(
     sources = dict.fromkeys(column.source for column in schema or ())
     reserved = [frozenset({name}) for name in ("id", "node_id", *asked, *sources) if name]
     table = open_table(path, reserved, header=options.header)
-    table.require(options.drop_columns, "--drop-columns")
 
     key = table.find(options.id_column, "id", "node_id", flag="--id-column")
     key = key or table.index_column or table.names[0]
-    label = table.find(options.label_column, "label", flag="--label-column")
+    # The settings of the training tables serve new nodes as well, and those may come without labels.
+    wanted_label = options.label_column if schema is None or options.label_column in table.names else None
+    label = table.find(wanted_label, "label", flag="--label-column")
     label = None if label == key else label
     notes = list(table.notes)
     left = [name for name in table.names if name not in (key, label)]
@@ -86,6 +87,7 @@ def _choose(
     table: Table, left: list[str], taken: tuple[str | None, ...], options: TableOptions
 ) -> tuple[list[str], list[str]]:
     """Numeric and categorical feature columns, each in table order."""
+    table.require(options.drop_columns, "--drop-columns")
     table.require(options.feature_columns, "--feature-columns")
     table.require(options.categorical, "--categorical")
     for name in (*options.feature_columns, *options.categorical):
