@@ -15,12 +15,14 @@ from paretognn.errors import InputError
 from paretognn.graph.build import build_graph
 from paretognn.graph.graph import Graph, Split
 
-PARTS = ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")
+PARTS = ("tx", "allx", "y", "ty", "ally", "graph", "test.index")
 VALIDATION = 500
 
 
 def read_planetoid(folder: Path, prefix: str) -> Graph:
     """Read ``ind.{prefix}.*`` with the public split: the first len(y) nodes, the next 500, the test index.
+
+    ``ind.{prefix}.x`` repeats the first rows of ``allx`` and is not needed.
 
     Test nodes that the files leave out (CiteSeer has 15) get no features and class 0, as in PyG.
     Raises `InputError` for files that are damaged or do not fit together.

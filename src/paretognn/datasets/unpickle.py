@@ -22,7 +22,7 @@ from paretognn.errors import InputError
 
 
 def read_pickle(path: Path) -> Any:
-    """A number array [..], a CSR array [N, D] or plain containers, from a pickle of any protocol.
+    """A number array [..], a CSR array [N, D] or plain containers, from a pickle of protocol 2 to 4.
 
     Raises `InputError` naming the file, and the first name in it that is not on the short list.
     """
