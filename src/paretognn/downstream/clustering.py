@@ -1,0 +1,67 @@
+"""Node clustering: k-means against the labels, by normalised mutual information (arithmetic averaging)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import normalized_mutual_info_score
+
+from paretognn.downstream.notices import notify
+from paretognn.downstream.scores import TaskScore
+from paretognn.errors import InputError
+
+MINI_BATCH_ABOVE = 50_000
+"""Labelled nodes above which mini-batches of 4,096 take the place of Lloyd's full passes."""
+RESTARTS = 10
+
+
+def cluster_nmi(embeddings: np.ndarray, codes: np.ndarray, seeds: Sequence[int]) -> TaskScore:
+    """NMI of k-means with k = number of classes, over all labelled nodes, for each seed.
+
+    embeddings : float32 [N, d]. codes : int64 [N], -1 where unknown: those nodes take no part.
+    Each seed keeps the best of 10 starts by k-means' own objective. Fewer distinct embeddings than clusters
+    leave clusters empty, with a warning; all embeddings equal give NMI 0.
+
+    Raises InputError without labelled nodes, and with more clusters than nodes (an unused class asks for one).
+    """
+    labelled = codes >= 0
+    truth, points = codes[labelled], np.ascontiguousarray(embeddings[labelled], dtype=np.float32)
+    if not len(truth):
+        raise InputError("no node has a label")
+    return TaskScore.of("nmi", k_means_nmi(points, truth, len(np.unique(truth)), seeds), average_method="arithmetic")
+
+
+def k_means_nmi(points: np.ndarray, truth: np.ndarray, clusters: int, seeds: Sequence[int]) -> list[float]:
+    """NMI of ``clusters`` clusters of points [n, d] with truth [n], for each seed.
+
+    Raises InputError where there are more clusters than points.
+    """
+    if clusters > len(points):
+        raise InputError(f"{clusters} clusters need at least as many labelled nodes, there are {len(points)}")
+    if (points == points[0]).all():
+        notify("all embeddings are identical: the clustering has one cluster and NMI 0")
+        return [0.0] * len(seeds)
+    scores = []
+    for seed in seeds:
+        if len(points) > MINI_BATCH_ABOVE:
+            model = MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed)
+        else:
+            model = KMeans(clusters, n_init=RESTARTS, random_state=seed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            found = model.fit_predict(points)
+        if any(issubclass(item.category, ConvergenceWarning) for item in caught):
+            notify(f"k-means found fewer distinct embeddings than the {clusters} clusters asked for")
+        scores.append(nmi(truth, found))
+    return scores
+
+
+def nmi(truth: np.ndarray, found: np.ndarray) -> float:
+    """Mutual information over the arithmetic mean of the two entropies; 0 where either side is one cluster."""
+    if len(np.unique(truth)) < 2 or len(np.unique(found)) < 2:
+        return 0.0
+    return float(normalized_mutual_info_score(truth, found, average_method="arithmetic"))

@@ -1,0 +1,66 @@
+"""A link split as a Parquet file by node ids: columns ``source``, ``target`` and ``set`` (train, val or test)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from paretognn.downstream.links import LinkSplit, checked_link_split
+from paretognn.downstream.splits import PARTS
+from paretognn.errors import InputError
+from paretognn.graph.graph import Graph
+
+COLUMNS = ("source", "target", "set")
+
+
+def save_link_split(path: str | os.PathLike[str], split: LinkSplit, graph: Graph) -> None:
+    """Write the split; the file appears whole or not at all."""
+    ids = graph.id_array()
+    pairs = np.concatenate([getattr(split, part) for part in PARTS])
+    sets = np.repeat(PARTS, [len(getattr(split, part)) for part in PARTS])
+    table = pa.table(
+        {"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1])), "set": pa.array(sets)}
+    )
+    path = Path(path)
+    beside = path.with_name(f"{path.name}.part")
+    pq.write_table(table, beside)
+    beside.replace(path)
+
+
+def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
+    """Read a split of ``graph``.
+
+    Raises InputError for a missing or unreadable file, a missing column, an unknown id or set, and as
+    `checked_link_split`.
+    """
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]})") from error
+    for column in COLUMNS:
+        if column not in table.column_names:
+            raise InputError(f"{path}: no column '{column}'; a link split has source, target and set")
+    source, target = (_positions(path, column, table, graph) for column in ("source", "target"))
+    sets = table["set"].cast(pa.string()).combine_chunks()
+    unknown = pc.unique(sets).filter(pc.invert(pc.is_in(pc.unique(sets), pa.array(PARTS))))
+    if len(unknown):
+        raise InputError(f"{path}: unknown set '{unknown[0].as_py()}'; use train, val or test")
+    names = np.asarray(sets.to_pylist(), dtype=object)
+    pairs = np.stack([source, target], axis=1)
+    return checked_link_split(LinkSplit(*(pairs[names == part] for part in PARTS)), graph)
+
+
+def _positions(path: str | os.PathLike[str], column: str, table: pa.Table, graph: Graph) -> np.ndarray:
+    named = table[column].cast(pa.string()).combine_chunks()
+    found = pc.index_in(named, graph.id_array())
+    if found.null_count:
+        first = named.filter(found.is_null())[0].as_py()
+        raise InputError(
+            f"{path}: {found.null_count} {column} id(s) are not in graph '{graph.name}'; the first is '{first}'"
+        )
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)

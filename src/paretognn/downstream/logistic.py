@@ -1,0 +1,174 @@
+"""Logistic regression for many values of C at once.
+
+The objective is scikit-learn's ``LogisticRegression``: C times the sum of the losses plus half the squared norm
+of the weights, the intercept free; the softmax loss for three and more classes, the binomial one for two.
+
+All values of C share one L-BFGS run, so that an iteration is one product [n, d] x [d, B k]. The problem is
+solved in the principal axes of the centred features: a rotation leaves the penalty as it is, the free
+intercept absorbs the centring, and in these axes a diagonal bounds the Hessian well (Boehning's bound: a
+quarter, or half for softmax, of the Gram matrix). More features than rows cost no more than a square matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paretognn.downstream.lbfgs import BatchedMemory
+from paretognn.downstream.notices import notify
+
+TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
+"""Norm of the gradient of the mean loss at which a problem counts as solved."""
+MAX_ITERATIONS = 2000
+MAX_HALVINGS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticPath:
+    """One fitted logistic regression for each value of C.
+
+    C : [B] as given. classes : int64 [k], sorted, those of the training rows.
+    coef : [B, k', d] and intercept : [B, k'], where k' is k, or 1 for two classes (as in scikit-learn).
+    With a single class, coef and intercept are zeros of k' = 1 and that class is always predicted.
+    """
+
+    C: np.ndarray
+    classes: np.ndarray
+    coef: np.ndarray
+    intercept: np.ndarray
+
+    def decision(self, features: np.ndarray, which: int | slice = slice(None)) -> np.ndarray:
+        """Scores [n, B, k'] of features [n, d], for every C or for those that ``which`` selects."""
+        which = slice(which, which + 1) if isinstance(which, int) else which
+        coef, intercept = self.coef[which], self.intercept[which]
+        flat = torch.from_numpy(coef.reshape(-1, coef.shape[2])).to(torch.float32)
+        scores = torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32)) @ flat.T
+        return scores.numpy().reshape(len(features), *intercept.shape) + intercept
+
+    def predict(self, features: np.ndarray, which: int | slice = slice(None)) -> np.ndarray:
+        """Classes [n, B] of features [n, d], for every C or for those that ``which`` selects."""
+        scores = self.decision(features, which)
+        if len(self.classes) == 1:
+            return np.full(scores.shape[:2], self.classes[0])
+        if len(self.classes) == 2:
+            return self.classes[(scores[:, :, 0] > 0).astype(np.int64)]
+        return self.classes[scores.argmax(axis=2)]
+
+
+def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> LogisticPath:
+    """Solve for every value of C.
+
+    features : [n, d], float64 or float32: the precision and tolerance of the solution follow it.
+    targets : integer [n].
+    """
+    values = np.asarray(C, dtype=np.float64)
+    classes, codes = np.unique(targets, return_inverse=True)
+    outputs = len(classes) if len(classes) > 2 else 1
+    if len(classes) == 1:
+        return LogisticPath(
+            values, classes, np.zeros((len(values), 1, features.shape[1])), np.zeros((len(values), 1))
+        )
+    x = torch.from_numpy(np.ascontiguousarray(features))
+    mean = x.mean(0)
+    axes, design, spread = _principal_axes(x - mean)
+    y = torch.from_numpy(codes)
+    onehot = y[:, None].to(x.dtype) if outputs == 1 else torch.nn.functional.one_hot(y, outputs).to(x.dtype)
+    theta = _Solver(design, onehot, spread, torch.from_numpy(values).to(x.dtype)).solve()
+    weights = axes.double() @ theta[:, :-1].double()
+    intercept = theta[:, -1].double() - torch.einsum("bdk,d->bk", weights, mean.double())
+    return LogisticPath(values, classes, weights.transpose(1, 2).contiguous().numpy(), intercept.numpy())
+
+
+def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Orthonormal axes [d, r], the coordinates with a column of ones [n, r + 1], their squared lengths [r]."""
+    span = None
+    if x.shape[1] > x.shape[0]:
+        span = torch.linalg.qr(x.T).Q
+        x = x @ span
+    spread, axes = torch.linalg.eigh((x.T @ x).double())
+    axes = axes.to(x.dtype)
+    design = torch.cat([x @ axes, torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
+    return axes if span is None else span @ axes, design, spread.clamp_min(0).to(x.dtype)
+
+
+class _Solver:
+    """Batched L-BFGS on the mean loss plus ``|w|^2 / (2 n C)``."""
+
+    def __init__(self, design: Tensor, onehot: Tensor, spread: Tensor, C: Tensor) -> None:
+        self.design, self.onehot = design, onehot
+        rows, self.width = design.shape
+        self.outputs = onehot.shape[1]
+        penalty = (1 / (C * rows))[:, None].repeat(1, self.width)
+        penalty[:, -1] = 0
+        bound = 0.25 if self.outputs == 1 else 0.5
+        curvature = bound * torch.cat([spread / rows, spread.new_ones(1)]) + penalty
+        self.penalty = penalty.repeat_interleave(self.outputs, dim=1)
+        self.inverse = (1 / curvature).repeat_interleave(self.outputs, dim=1)
+        self.tolerance = TOLERANCE[design.dtype]
+        self.rounding = torch.finfo(design.dtype).eps
+
+    def scores(self, theta: Tensor) -> Tensor:
+        """[n, B, k'] for parameters [B, p]."""
+        blocks = theta.view(len(theta), self.width, self.outputs).transpose(0, 1)
+        return (self.design @ blocks.reshape(self.width, -1)).view(len(self.design), len(theta), self.outputs)
+
+    def value(self, scores: Tensor, theta: Tensor) -> Tensor:
+        own = scores * self.onehot[:, None, :]
+        if self.outputs == 1:
+            losses = (torch.nn.functional.softplus(scores) - own).sum(2)
+        else:
+            losses = torch.logsumexp(scores, 2) - own.sum(2)
+        return losses.double().mean(0) + 0.5 * (self.penalty * theta**2).double().sum(1)
+
+    def gradient(self, scores: Tensor, theta: Tensor) -> Tensor:
+        chances = torch.sigmoid(scores) if self.outputs == 1 else torch.softmax(scores, 2)
+        residual = chances.sub_(self.onehot[:, None, :]).view(len(scores), -1)
+        blocks = (self.design.T @ residual).div_(len(scores)).view(self.width, len(theta), self.outputs)
+        return blocks.transpose(0, 1).reshape(len(theta), -1) + self.penalty * theta
+
+    def solve(self) -> Tensor:
+        """Parameters [B, r + 1, k'], the intercept last."""
+        problems = len(self.penalty)
+        theta = torch.zeros_like(self.penalty)
+        solution = theta.clone()
+        active = torch.arange(problems)
+        memory = BatchedMemory(self.inverse)
+        scores = self.scores(theta)
+        value, gradient = self.value(scores, theta), self.gradient(scores, theta)
+        stalled = torch.zeros(problems, dtype=torch.bool)
+        for _ in range(MAX_ITERATIONS):
+            done = stalled | (gradient.norm(dim=1) <= self.tolerance)
+            solution[active[done]] = theta[done]
+            if done.any():
+                left = ~done
+                if not left.any():
+                    break
+                active, theta, gradient, value = active[left], theta[left], gradient[left], value[left]
+                scores, self.penalty = scores[:, left], self.penalty[left]
+                memory.keep(left)
+            direction = memory.direction(gradient)
+            slope = (direction * gradient).double().sum(1)
+            # Scores are linear in the parameters, so the line search needs no further product.
+            along = self.scores(direction)
+            step = torch.ones_like(value)
+            for _ in range(MAX_HALVINGS):
+                size = step.to(theta.dtype)
+                moved, moved_scores = theta + size[:, None] * direction, scores + size[None, :, None] * along
+                moved_value = self.value(moved_scores, moved)
+                # Near the solution the decrease is below the rounding of the value.
+                short = moved_value <= value + 1e-4 * step * slope + self.rounding * value
+                if short.all():
+                    break
+                step = torch.where(short, step, step / 2)
+            moved_gradient = self.gradient(moved_scores, moved)
+            stalled = ~short
+            memory.add(moved - theta, moved_gradient - gradient)
+            theta, scores, value, gradient = moved, moved_scores, moved_value, moved_gradient
+        else:
+            solution[active] = theta
+            notify(f"logistic regression: {len(active)} value(s) of C did not converge in {MAX_ITERATIONS} steps")
+        return solution.view(problems, self.width, self.outputs)
