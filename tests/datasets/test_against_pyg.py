@@ -42,8 +42,8 @@ CLASSES: dict[str, Callable[[Path], object]] = {
     "wiki-cs": lambda root: pyg.WikiCS(root / "WikiCS"),
 }
 SMALL = [
-    "cora", "citeseer", "coauthor-cs", "chameleon", "actor", "texas", "minesweeper", "airports-brazil", "reed98",
-    "wiki-cs",
+    "cora", "citeseer", "coauthor-cs", "chameleon", "actor", "texas", "minesweeper", "airports-brazil",
+    "reed98", "wiki-cs",
 ]  # fmt: skip
 
 

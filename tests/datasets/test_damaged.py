@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from paretognn.datasets import dataset_entry, load_dataset
 from paretognn.errors import InputError
 
 NAMES = [
-    "cora", "coauthor-cs", "chameleon", "actor", "minesweeper", "airports-brazil", "reed98", "wiki-cs", "ogbn-arxiv",
+    "cora", "coauthor-cs", "chameleon", "actor", "minesweeper", "airports-brazil", "reed98", "wiki-cs",
+    "ogbn-arxiv",
 ]  # fmt: skip
 FILES = [(name, i) for name in NAMES for i in range(min(len(dataset_entry(name).files), 8))]
 
@@ -35,8 +37,9 @@ def load_with(name: str, index: int, root: Path, change: bytes | None) -> None:
             path.write_bytes(change)
         load_dataset(name, root)
     except InputError as error:
-        assert "\n" not in str(error)
-        assert str(root) in str(error)
+        message = str(error)
+        assert str(root) in message
+        assert "\n" not in message
         raise
     finally:
         path.write_bytes(whole)
@@ -45,6 +48,12 @@ def load_with(name: str, index: int, root: Path, change: bytes | None) -> None:
 def content(name: str, index: int, root: Path) -> bytes:
     entry = dataset_entry(name)
     return (root / entry.folders[0] / entry.files[index].path).read_bytes()
+
+
+def refused_unless_text(name: str, index: int) -> AbstractContextManager[object]:
+    """A table of text may lose rows, or be a line break, and still be a table; a container may not."""
+    text = Path(dataset_entry(name).files[index].path).suffix in (".txt", ".edgelist", ".index")
+    return suppress(InputError) if text else pytest.raises(InputError)
 
 
 @pytest.mark.parametrize(("name", "index"), FILES)
@@ -62,19 +71,15 @@ def test_a_file_that_is_absent_or_empty(name: str, index: int, spoiled_root: Pat
 def test_truncated(name: str, index: int, spoiled_root: Path, data: st.DataObject) -> None:
     whole = content(name, index, spoiled_root)
     kept = whole[: data.draw(st.integers(0, len(whole) - 1))]
-    try:
+    with refused_unless_text(name, index):
         load_with(name, index, spoiled_root, kept)
-    except InputError:
-        return
-    # A table may lose rows and still be a table; a container may not lose a byte that matters.
-    assert Path(dataset_entry(name).files[index].path).suffix in (".txt", ".edgelist", ".gz")
 
 
 @pytest.mark.parametrize(("name", "index"), FILES)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(noise=st.binary(min_size=1, max_size=300))
 def test_random_bytes(name: str, index: int, spoiled_root: Path, noise: bytes) -> None:
-    with pytest.raises(InputError):
+    with refused_unless_text(name, index):
         load_with(name, index, spoiled_root, noise)
 
 
@@ -85,7 +90,5 @@ def test_changed_bytes(name: str, index: int, spoiled_root: Path, data: st.DataO
     changed = bytearray(content(name, index, spoiled_root))
     for _ in range(data.draw(st.integers(1, 4))):
         changed[data.draw(st.integers(0, len(changed) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with suppress(InputError):
         load_with(name, index, spoiled_root, bytes(changed))
-    except InputError:
-        return

@@ -14,7 +14,7 @@ from paretognn.graph.graph import Split
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_across_train_and_test_are_counted(sparse: bool, seed: int) -> None:
-    # Nodes 1, 2, 3 hang on 0 alike; 4 does too with other features; 5 and 6 hang on it without features; 7, 8 are alone.
+    # 1, 2 and 3 hang on 0 alike; 4 does with other features, 5 and 6 without any; 7 and 8 are alone.
     order = np.random.default_rng(seed).permutation(9)
     features = np.zeros((9, 3))
     features[[0, 1, 2, 3, 4, 7, 8]] = [

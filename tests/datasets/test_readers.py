@@ -129,7 +129,7 @@ def test_airports_keep_their_ids(small_root: Path) -> None:
 def test_an_airport_without_a_label_is_named(root: Path) -> None:
     path = folder_of("airports-brazil", root) / "brazil-airports.edgelist"
     path.write_text(path.read_text() + "1 2\n")
-    with pytest.raises(InputError, match="airport 1 is not in labels-brazil-airports.txt"):
+    with pytest.raises(InputError, match=r"airport 1 is not in labels-brazil-airports\.txt"):
         load_dataset("airports-brazil", root)
 
 

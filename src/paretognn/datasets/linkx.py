@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from paretognn.datasets.matlab import read_mat
 from paretognn.datasets.raw import check_length, checked, compact, reading
 from paretognn.errors import InputError
 from paretognn.graph.build import build_graph
@@ -21,18 +22,14 @@ def read_facebook100(folder: Path) -> Graph:
     Features [N, D] have one column for each value of a metadata column, in ascending order, as in PyG.
     Raises `InputError` for damaged files.
     """
-    from scipy.io import loadmat
-
     path = folder / "data.mat"
+    content = read_mat(path)
     with reading(path):
-        content = loadmat(path, variable_names=["A", "local_info"])
-        if not sp.issparse(content.get("A")) or "local_info" not in content:
-            raise InputError("matrix 'A' or 'local_info' is missing")
-        adjacency = content["A"]
-        # The file's own format: converting it first would already trust its indices.
-        adjacency.check_format(full_check=True)
+        adjacency, metadata = content.get("A"), content.get("local_info")
+        if not isinstance(adjacency, sp.csc_array) or not isinstance(metadata, np.ndarray):
+            raise InputError("sparse matrix 'A' or table 'local_info' is missing")
         pairs = adjacency.tocoo()
-        metadata = content["local_info"].astype(np.int64)
+        metadata = metadata.astype(np.int64)
         nodes = adjacency.shape[0]
         check_length("local_info", len(metadata), nodes)
         labels = metadata[:, GENDER] - 1
