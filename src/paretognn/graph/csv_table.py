@@ -12,7 +12,8 @@ import pyarrow.csv as pacsv
 
 from paretognn.errors import InputError
 from paretognn.graph.dialect import detect_delimiter, has_header, records, sample_text
-from paretognn.graph.table import Table
+from paretognn.graph.ids import shown
+from paretognn.graph.table import Table, one_line
 from paretognn.graph.text_file import LINE_BREAK, read_text
 
 
@@ -61,11 +62,11 @@ class CsvTable(Table):
             told = header == "yes"
         if told is None:
             raise InputError(
-                f"{path}: cannot tell whether the first line '{self._delimiter.join(first)[:60]}' names the "
+                f"{path}: cannot tell whether the first line '{shown(','.join(first)[:60])}' names the "
                 f"columns: name them {_usual(min_columns)}, or say --header yes or --header no"
             )
         if told:
-            self.names = tuple(title.strip() for title in first)
+            self.names = tuple(map(one_line, first))
             self._skip_header(sample)
             if not bytes(self._body[:4096]).strip() and not bytes(self._body).strip():
                 raise InputError(f"{path} has a header and no rows")

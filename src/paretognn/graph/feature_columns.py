@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from paretognn.errors import InputError
 from paretognn.graph.build import SPARSE_BELOW
 from paretognn.graph.graph import FeatureColumn, Features
-from paretognn.graph.ids import listed
+from paretognn.graph.ids import listed, shown
 from paretognn.graph.labels import natural_order
 from paretognn.graph.numbers import NotNumericError, to_numbers
 from paretognn.graph.table import Table
@@ -79,7 +79,7 @@ class FeatureReader:
         if not faults:
             return
         name, fault = next(iter(faults.items()))
-        node = self._ids[fault.row].as_py()
+        node = shown(self._ids[fault.row].as_py())
         others = list(faults)[1:]
         also = f"; {len(others)} more such column(s): {listed(pa.array(others))}" if others else ""
         raise InputError(
@@ -95,7 +95,7 @@ class FeatureReader:
             said = f"column '{name}' has {len(bad)} blank, NaN or infinite value(s)"
             if self._impute is None:
                 raise InputError(
-                    f"{self._table.path}: {said}, the first at node '{nodes[0].as_py()}'; "
+                    f"{self._table.path}: {said}, the first at node '{shown(nodes[0].as_py())}'; "
                     "use --impute zero or --impute mean to fill them"
                 )
             good = values[np.isfinite(values)]

@@ -33,7 +33,7 @@ def check_unique(ids: pa.StringArray, where: str, number: Callable[[int], int]) 
     first, second = np.flatnonzero(codes == code)[:2].tolist()
     more = f"; {repeated} ids are repeated" if repeated > 1 else ""
     rows = f"rows {number(first)} and {number(second)}"
-    raise InputError(f"{where}: duplicate node id '{ids[first].as_py()}' ({rows}){more}")
+    raise InputError(f"{where}: duplicate node id '{shown(ids[first].as_py())}' ({rows}){more}")
 
 
 def as_ids(values: Iterable[object]) -> pa.StringArray:
@@ -67,6 +67,11 @@ def positions(wanted: pa.ChunkedArray | pa.Array, ids: pa.StringArray) -> np.nda
     return np.asarray(found).astype(np.int64)
 
 
+def shown(text: str) -> str:
+    """``text`` as a message may hold it: on one line, without control characters."""
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
 def listed(ids: pa.Array | pa.ChunkedArray, limit: int = 5) -> str:
     """``a, b, c, ...``: the first few of them."""
-    return ", ".join(ids[:limit].to_pylist()) + (", ..." if len(ids) > limit else "")
+    return ", ".join(map(shown, ids[:limit].to_pylist())) + (", ..." if len(ids) > limit else "")

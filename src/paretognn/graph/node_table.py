@@ -50,7 +50,7 @@ def read_node_rows(
     # The settings of the training tables serve new nodes as well, and those may come without labels.
     wanted_label = options.label_column if schema is None or options.label_column in table.names else None
     label = table.find(wanted_label, "label", flag="--label-column")
-    label = None if label == key else label
+    label = None if label == key or label in sources else label
     notes = list(table.notes)
     left = [name for name in table.names if name not in (key, label)]
     if table.index_column in left:

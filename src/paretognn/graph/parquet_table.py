@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paretognn.errors import InputError
-from paretognn.graph.table import Table
+from paretognn.graph.table import Table, one_line
 from paretognn.graph.text_file import check_file
 
 
@@ -32,9 +32,12 @@ class ParquetTable(Table):
         self.path = path
         try:
             self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError) as error:
+            stored = self._file.schema_arrow.names
+        except Exception as error:
+            # Damaged bytes raise Arrow's own kinds, and Unicode errors from column names.
             raise self._damaged(error) from None
-        self.names = tuple(self._file.schema_arrow.names)
+        self.names = tuple(map(one_line, stored))
+        self._stored = dict(zip(self.names, stored, strict=True))
         if self._file.metadata.num_rows == 0:
             raise InputError(f"{path} has a header and no rows")
         self.index_column = next((n for n in self.names if n.startswith("__index_level_")), None)
@@ -44,9 +47,10 @@ class ParquetTable(Table):
         self, ids: Collection[str], text: Collection[str] = (), numbers: Collection[str] = ()
     ) -> dict[str, pa.ChunkedArray]:
         names = [*ids, *text, *numbers]
+        stored = [self._stored[name] for name in names]
         try:
-            columns = dict(zip(names, self._file.read(columns=names).select(names).columns, strict=True))
-        except (pa.ArrowException, OSError) as error:
+            columns = dict(zip(names, self._file.read(columns=stored).select(stored).columns, strict=True))
+        except Exception as error:
             raise self._damaged(error) from None
         for name in ids:
             self._check_ids(name, columns[name])

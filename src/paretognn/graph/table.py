@@ -11,6 +11,11 @@ import pyarrow as pa
 from paretognn.errors import InputError, suggest
 
 
+def one_line(title: str) -> str:
+    """A column's title without line breaks and outer spaces, as flags and messages need it."""
+    return " ".join(title.split())
+
+
 class Table(ABC):
     """A table on disk. ``names`` are its columns in file order; ``notes`` say how the file was understood."""
 
