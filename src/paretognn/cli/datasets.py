@@ -1,6 +1,7 @@
 """``paretognn datasets``: the public data sets, and where their files are looked for."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -9,10 +10,12 @@ from rich.table import Table
 
 from paretognn.cli.console import out
 from paretognn.datasets import describe_datasets
+from paretognn.datasets.load import data_folder
 
 NAME = "datasets"
 HELP = """List the public data sets by name: sizes, and where their files are looked for.
 
+\b
 Example:
   paretognn datasets --data-root /data/graphs
 """
@@ -26,18 +29,15 @@ def command(
     if as_json:
         print(json.dumps(entries, indent=1, default=str))
         return
+    root = data_folder(data_root)[0]
+    out.print(f"files are looked for in {root}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("name", "nodes", "edges", "features", "classes"):
         table.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
-    table.add_column("here", no_wrap=True)
-    table.add_column("looked for in", overflow="fold")
+    table.add_column("there", no_wrap=True)
+    table.add_column("folder", no_wrap=True, overflow="ignore")
     for entry in entries:
-        table.add_row(*(_cell(entry, key) for key in ("name", "nodes", "edges", "features", "classes", "present", "folder")))
+        folder = "bundled" if entry["folder"] is None else os.path.relpath(entry["folder"], root)
+        sizes = (f"{entry[key]:,}" for key in ("nodes", "edges", "features", "classes"))
+        table.add_row(str(entry["name"]), *sizes, "yes" if entry["present"] else "no", folder)
     out.print(table)
-
-
-def _cell(entry: dict[str, object], key: str) -> str:
-    value = entry.get(key)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,}" if isinstance(value, int) else str(value or "")

@@ -20,6 +20,7 @@ HELP = """Write embeddings by id: of the training graph, or, with a graph, of ne
 New nodes need the feature columns of training. Their edges may reach nodes of the training graph, which are
 taken from the run's copy.
 
+\b
 Examples:
   paretognn embed runs/people --out people.csv
   paretognn embed runs/people --nodes new.csv --edges new_calls.csv --out new.parquet

@@ -25,6 +25,7 @@ HELP = """Judge frozen embeddings: node classification, clustering, link predict
 Link prediction needs a second model that never saw the test links; it is trained on first need and kept in
 RUN/link. Scores stand beside those of training-free controls.
 
+\b
 Examples:
   paretognn evaluate runs/cora
   paretognn evaluate runs/cora --tasks node_classification,partition_prediction --seeds 3

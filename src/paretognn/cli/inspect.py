@@ -15,6 +15,7 @@ from paretognn.training.memory import estimate, probe_seconds
 NAME = "inspect"
 HELP = """Show a graph's counts and checks, and what training would do: preset, memory and time.
 
+\b
 Examples:
   paretognn inspect --nodes people.csv --edges calls.csv
   paretognn inspect --dataset actor --json

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 
-import click
 import typer
 
 from paretognn.cli import datasets, embed, evaluate, inspect, train
@@ -17,7 +16,6 @@ from paretognn.errors import InputError, NonFiniteError
 app = typer.Typer(
     name="paretognn",
     help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -29,17 +27,16 @@ for module in (train, embed, evaluate, inspect, datasets):
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="paretognn", standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        code = typer.main.get_command(app).main(given or ["--help"], prog_name="paretognn", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (InputError, NonFiniteError) as error:
         return _fail(str(error))
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.ctx.get_help() if error.ctx else error.format_message())
-        return 2
-    except click.ClickException as error:
-        where = f" (see: {error.ctx.command_path} --help)" if getattr(error, "ctx", None) else ""  # type: ignore[attr-defined]
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        where = f" (see: {context.command_path} --help)" if context is not None else ""
         return _fail(error.format_message() + where)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:

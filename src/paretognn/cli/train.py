@@ -27,6 +27,7 @@ from paretognn.training.memory import estimate, require_memory
 NAME = "train"
 HELP = """Train an encoder on a graph without labels, and write its embeddings.
 
+\b
 Examples:
   paretognn train --nodes people.csv --edges calls.csv --out runs/people
   paretognn train --dataset cora --preset quick --out runs/cora

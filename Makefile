@@ -1,0 +1,38 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both prepare .venv where it is missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint lock clean
+
+$(VENV)/installed: requirements.lock requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed (set PYTHON=...)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(VENV)/installed
+	rm -rf runs/demo
+	$(BIN)/paretognn train --dataset digits --preset quick --out runs/demo
+	$(BIN)/paretognn evaluate runs/demo
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Resolve the newest versions afresh; commit what it writes.
+lock:
+	rm -rf $(VENV)-lock && $(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet 'setuptools>=77' 'torch==2.13.0' && $(VENV)-lock/bin/python -m pip install --quiet .
+	$(VENV)-lock/bin/python -m pip freeze --all --exclude paretognn --exclude pip | sed 's/+cpu$$//' > requirements.lock
+	$(VENV)-lock/bin/python -m pip install --quiet '.[dev]'
+	( echo '-r requirements.lock'; $(VENV)-lock/bin/python -m pip freeze --all --exclude paretognn --exclude pip | sed 's/+cpu$$//' | grep -vxFf requirements.lock ) > requirements-dev.lock
+	rm -rf $(VENV)-lock build
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
