@@ -53,3 +53,13 @@ def test_another_level_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + b"\x89HDF")
     with pytest.raises(InputError, match=r"data\.mat: not a MATLAB file of level 5"):
         read_mat(path)
+
+
+def test_pointers_that_decrease_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.mat"
+    matrix = sp.csc_matrix(np.eye(4))
+    scipy.io.savemat(path, {"A": matrix})
+    pointers = np.arange(5, dtype="<i4").tobytes()
+    path.write_bytes(path.read_bytes().replace(pointers, pointers[:-4] + bytes(4)))
+    with pytest.raises(InputError, match=r"data\.mat: a sparse matrix has row pointers that decrease"):
+        read_mat(path)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from paretognn.datasets.raw import reading
+from paretognn.datasets.raw import checked, reading
 from paretognn.errors import InputError
 
 HEADER = 128
@@ -80,9 +80,7 @@ def _matrix(data: bytes, order: Order) -> tuple[str, Matrix | None]:
         return name, _numbers(*next(parts), order).reshape((rows, columns), order="F")
     indices, indptr, values = (_numbers(*part, order) for part in parts)
     used = int(indptr[-1])
-    matrix = sp.csc_array((values[:used], indices[:used], indptr), shape=(rows, columns))
-    matrix.check_format(full_check=True)
-    return name, matrix
+    return name, checked(sp.csc_array((values[:used], indices[:used], indptr), shape=(rows, columns)))
 
 
 def _numbers(kind: int, body: bytes, order: Order) -> np.ndarray:
