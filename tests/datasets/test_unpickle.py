@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretognn.datasets.unpickle import read_pickle
@@ -118,6 +118,7 @@ def test_a_matrix_with_wild_indices_is_refused(part: str, tmp_path: Path) -> Non
         read(pickle.dumps(matrix, 2), tmp_path)
 
 
+@settings(deadline=None)
 @given(position=st.integers(0, 400), value=st.integers(0, 255))
 def test_one_changed_byte_reads_or_is_refused(
     position: int, value: int, tmp_path_factory: pytest.TempPathFactory

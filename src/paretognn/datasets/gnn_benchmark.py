@@ -1,4 +1,4 @@
-"""Amazon and Coauthor (Shchur et al., 2018), and others in that npz of scipy's parts ``adj_*``, ``attr_*``."""
+"""Amazon and Coauthor (Shchur et al., 2018), and others in that npz layout of ``adj_*``, ``attr_*``."""
 
 from __future__ import annotations
 
