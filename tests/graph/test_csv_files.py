@@ -44,6 +44,12 @@ def test_a_message_stays_on_one_line(desk):
         desk.read('id,"amount\n(EUR)"\na,x\n', EDGES)
 
 
+def test_columns_without_a_title_are_numbered(desk):
+    with pytest.raises(InputError, match=r"column 'column_3' has 2 blank"):
+        desk.read("id,x,\na,1,\nb,2,\n", EDGES)
+    assert desk.read("id,x,\na,1,\nb,2,\n", EDGES, drop_columns="column_3").num_features == 1
+
+
 def test_spaces_cut_edge_lists_only(desk):
     assert desk.read(None, "# FromNodeId ToNodeId\n0 1\n1 2\n").num_edges == 2
     graph = desk.read("id\nNew York\nLos Angeles\n", "source,target\nNew York,Los Angeles\n")
@@ -112,6 +118,7 @@ def test_c17_a_headerless_node_table_keeps_its_first_node(desk):
         (b"source,target\na,b\n\xff\xfe,b\n", "line 3 is not UTF-8 text"),
         ("source,target\na,b\n".encode("utf-16"), "UTF-16"),
         (gzip.compress(b"source,target\na,b\n" * 99)[:-9], "not a whole gzip file"),
+        ("source,target\na," + "b" * 200_000, "not a table of delimited text: field larger"),
         (b"PAR1 and then nothing", "not a whole Parquet file"),
     ],
 )
@@ -154,7 +161,7 @@ def test_c18_small_graphs_have_a_defined_result(desk):
     graph = desk.read("id,x\na,1\n", "source,target\na,a\n")
     assert (graph.num_nodes, graph.num_edges, graph.counts.self_loops) == (1, 0, 1)
     assert "the graph has no edges" in graph.warnings
-    with pytest.raises(InputError, match="nodes.csv has a header and no rows"):
+    with pytest.raises(InputError, match=r"nodes.csv has a header and no rows"):
         desk.read("id,x\n", EDGES)
 
 

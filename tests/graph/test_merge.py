@@ -58,7 +58,7 @@ def test_nothing_new_changes_nothing(base, new_rows):
 
 def test_an_unknown_end_is_an_error(base, new_rows):
     rows = new_rows(base, "id,x,colour\nz,5,red\n", "source,target\nz,q\n")
-    with pytest.raises(InputError, match="1 edge endpoint is not in new.csv or the training graph: q"):
+    with pytest.raises(InputError, match=r"1 edge endpoint is not in new\.csv or the training graph: q"):
         merge_graphs(base, rows)
 
 

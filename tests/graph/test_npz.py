@@ -117,7 +117,7 @@ def test_a_damaged_file_is_one_line(tmp_path, write):
     np.save(lone, ADJ)
     for content in (whole[:-30], whole[: len(whole) // 2], b"no zip", b"PK\x03\x04", lone.getvalue()):
         path.write_bytes(content)
-        with pytest.raises(InputError, match="broken.npz is not") as error:
+        with pytest.raises(InputError, match=r"broken\.npz is not") as error:
             read_npz(path)
         assert "\n" not in str(error.value)
     path.write_bytes(b"")

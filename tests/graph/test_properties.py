@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +30,7 @@ def csv_bytes(rows, delimiter):
 def test_any_text_comes_back_exactly_through_csv(desk, ids, delimiter, packed):
     pack = gzip.compress if packed else bytes
     nodes = pack(csv_bytes([("id", "x"), *((name, k) for k, name in enumerate(ids))], delimiter))
-    ends = list(zip(ids, ids[1:], strict=False))
+    ends = list(pairwise(ids))
     graph = desk.read(nodes, pack(csv_bytes([("source", "target"), *ends], delimiter)))
     assert graph.ids.to_pylist() == ids
     assert graph.features.ravel().tolist() == list(range(len(ids)))
@@ -96,9 +97,10 @@ junk = st.one_of(
 
 def graph_or_input_error(read):
     try:
-        assert isinstance(read(), Graph)
+        outcome = read()
     except InputError as error:
-        assert len(str(error).splitlines()) == 1
+        outcome = error
+    assert isinstance(outcome, Graph) or len(str(outcome).splitlines()) == 1
 
 
 @settings(slow, max_examples=400)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,8 +48,8 @@ class CsvTable(Table):
         file = read_text(path)
         self._body, self._line, self._quoted = file.body, file.lines_before, file.quoted
         sample = sample_text(self._body)
-        self._delimiter = detect_delimiter(sample, min_columns)
         try:
+            self._delimiter = detect_delimiter(sample, min_columns)
             first, *rest = records(sample, self._delimiter)
         except csv.Error as error:
             raise InputError(f"{path} is not a table of delimited text: {error}") from None
@@ -66,7 +67,8 @@ class CsvTable(Table):
                 f"columns: name them {_usual(min_columns)}, or say --header yes or --header no"
             )
         if told:
-            self.names = tuple(map(one_line, first))
+            titles = enumerate(map(one_line, first), 1)
+            self.names = tuple(title if title or k == 1 else f"column_{k}" for k, title in titles)
             self._skip_header(sample)
             if not bytes(self._body[:4096]).strip() and not bytes(self._body).strip():
                 raise InputError(f"{path} has a header and no rows")
@@ -118,11 +120,12 @@ class CsvTable(Table):
         text = bytes(self._body).decode("utf-8", "replace")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
         before = 0
-        for record in reader:
-            if record and row == 0:
-                break
-            row -= bool(record)
-            before = reader.line_num
+        with suppress(csv.Error):
+            for record in reader:
+                if record and row == 0:
+                    break
+                row -= bool(record)
+                before = reader.line_num
         return self._line + before + 1
 
     def _diagnose(self, error: Exception) -> str:

@@ -1,4 +1,9 @@
-"""What kind of delimited text a file is: its delimiter, and whether its first line names the columns."""
+"""What kind of delimited text a file is: its delimiter, and whether its first line names the columns.
+
+A first line is never lost in silence: it is a header where it holds the names that are relied on, or text
+above columns of numbers, or usual titles for the ends of an edge; it is data where it holds numbers above
+numbers, or ids that are seen elsewhere; where neither is so, the user is asked.
+"""
 
 from __future__ import annotations
 

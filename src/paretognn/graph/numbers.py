@@ -22,6 +22,10 @@ class NotNumericError(Exception):
         self.what, self.row, self.value = what, row, value
 
 
+def is_text(kind: pa.DataType) -> bool:
+    return str(kind) in ("string", "large_string", "string_view")
+
+
 def to_numbers(column: pa.ChunkedArray) -> np.ndarray:
     """float32 [N], NaN where blank. Numbers, booleans, and text of either. Raises NotNumericError."""
     if pa.types.is_dictionary(column.type):
@@ -29,7 +33,7 @@ def to_numbers(column: pa.ChunkedArray) -> np.ndarray:
     kind = column.type
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    elif is_text(kind):
         column = _parse(column.cast(pa.string()))
     elif not any(test(kind) for test in _PLAIN):
         raise NotNumericError(f"it holds {kind}", 0, column[0].as_py())

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from paretognn.errors import InputError
+from paretognn.graph.numbers import is_text
 from paretognn.graph.table import Table, one_line
 from paretognn.graph.text_file import check_file
 
@@ -65,7 +66,7 @@ class ParquetTable(Table):
             # Said first: a gap is what turns a column of integers into one of floats.
             row = pc.index(column.is_null(), True).as_py()
             raise InputError(f"{self.path}: column '{name}' is blank in {self.place(row)}")
-        if not (pa.types.is_integer(kind) or _is_string(kind)):
+        if not (pa.types.is_integer(kind) or is_text(kind)):
             raise InputError(f"{self.path}: ids must be text or integers; column '{name}' holds {kind}")
 
     def _as_text(self, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -84,7 +85,3 @@ class ParquetTable(Table):
 
 def _value_type(column: pa.ChunkedArray) -> pa.DataType:
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
