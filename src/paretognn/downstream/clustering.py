@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score
 
 from paretognn.downstream.notices import notify
+from paretognn.downstream.parallel import map_seeds
 from paretognn.downstream.scores import TaskScore
 from paretognn.errors import InputError
 
@@ -45,19 +46,18 @@ def k_means_nmi(points: np.ndarray, truth: np.ndarray, clusters: int, seeds: Seq
     if (points == points[0]).all():
         notify("all embeddings are identical: the clustering has one cluster and NMI 0")
         return [0.0] * len(seeds)
-    scores = []
-    for seed in seeds:
+
+    def one(seed: int) -> np.ndarray:
         if len(points) > MINI_BATCH_ABOVE:
-            model = MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed)
-        else:
-            model = KMeans(clusters, n_init=RESTARTS, random_state=seed)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
-            found = model.fit_predict(points)
-        if any(issubclass(item.category, ConvergenceWarning) for item in caught):
-            notify(f"k-means found fewer distinct embeddings than the {clusters} clusters asked for")
-        scores.append(nmi(truth, found))
-    return scores
+            return MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed).fit_predict(points)
+        return KMeans(clusters, n_init=RESTARTS, random_state=seed).fit_predict(points)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = map_seeds(one, seeds)
+    if min(len(np.unique(labels)) for labels in found) < clusters:
+        notify(f"k-means found fewer distinct embeddings than the {clusters} clusters asked for")
+    return [nmi(truth, labels) for labels in found]
 
 
 def nmi(truth: np.ndarray, found: np.ndarray) -> float:

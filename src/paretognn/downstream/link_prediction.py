@@ -11,6 +11,7 @@ from paretognn.downstream.links import LinkSplit
 from paretognn.downstream.logistic import fit_path
 from paretognn.downstream.negatives import draw_negatives
 from paretognn.downstream.notices import notify
+from paretognn.downstream.parallel import map_seeds
 from paretognn.downstream.scores import TaskScore
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
@@ -37,24 +38,23 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
             f"link prediction on {embeddings.shape[1]} dimensions and {2 * len(split.train)} training pairs needs "
             f"{needed / 2**30:.0f} GiB: reduce the embeddings to fewer dimensions first"
         )
-    scores, chosen = [], []
-    for seed in seeds:
+
+    def one(seed: int) -> tuple[float, float]:
         negatives = draw_negatives(graph, split, seed)
         features, targets = _features(embeddings, split.train, negatives.train)
         if features.size <= SINGLE_PRECISION_ABOVE:
             features = features.astype(np.float64)
         grid = C_GRID if len(split.val) else (1.0,)
         path = fit_path(features, targets, grid)
-        del features
         best = 0
         if len(split.val):
-            val, val_targets = _features(embeddings, split.val, negatives.val)
-            decision = path.decision(val)[:, :, 0]
-            best = int(np.argmax([roc_auc_score(val_targets, column) for column in decision.T]))
-        test, test_targets = _features(embeddings, split.test, negatives.test)
-        scores.append(float(roc_auc_score(test_targets, path.decision(test, best)[:, 0, 0])))
-        chosen.append(grid[best])
-    return TaskScore.of("auc", scores, C=chosen)
+            val, truth = _features(embeddings, split.val, negatives.val)
+            best = int(np.argmax([roc_auc_score(truth, column) for column in path.decision(val)[:, :, 0].T]))
+        test, truth = _features(embeddings, split.test, negatives.test)
+        return float(roc_auc_score(truth, path.decision(test, best)[:, 0, 0])), grid[best]
+
+    scores, chosen = zip(*map_seeds(one, seeds, bytes_each=2 * needed), strict=True)
+    return TaskScore.of("auc", scores, C=list(chosen))
 
 
 def _features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

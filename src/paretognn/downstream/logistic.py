@@ -75,9 +75,7 @@ def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> L
     x = torch.from_numpy(np.ascontiguousarray(features))
     mean = x.mean(0)
     axes, design, spread = _principal_axes(x - mean)
-    y = torch.from_numpy(codes)
-    onehot = y[:, None].to(x.dtype) if outputs == 1 else torch.nn.functional.one_hot(y, outputs).to(x.dtype)
-    theta = _Solver(design, onehot, spread, torch.from_numpy(values).to(x.dtype)).solve()
+    theta = _Solver(design, torch.from_numpy(codes), outputs, spread, torch.from_numpy(values).to(x.dtype)).solve()
     weights = axes.double() @ theta[:, :-1].double()
     intercept = theta[:, -1].double() - torch.einsum("bdk,d->bk", weights, mean.double())
     return LogisticPath(values, classes, weights.transpose(1, 2).contiguous().numpy(), intercept.numpy())
@@ -98,10 +96,11 @@ def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 class _Solver:
     """Batched L-BFGS on the mean loss plus ``|w|^2 / (2 n C)``."""
 
-    def __init__(self, design: Tensor, onehot: Tensor, spread: Tensor, C: Tensor) -> None:
-        self.design, self.onehot = design, onehot
+    def __init__(self, design: Tensor, targets: Tensor, outputs: int, spread: Tensor, C: Tensor) -> None:
+        self.design, self.targets, self.outputs = design, targets, outputs
+        onehot = targets[:, None] if outputs == 1 else torch.nn.functional.one_hot(targets, outputs)
+        self.onehot = onehot.to(design.dtype)
         rows, self.width = design.shape
-        self.outputs = onehot.shape[1]
         penalty = (1 / (C * rows))[:, None].repeat(1, self.width)
         penalty[:, -1] = 0
         bound = 0.25 if self.outputs == 1 else 0.5
@@ -116,17 +115,20 @@ class _Solver:
         blocks = theta.view(len(theta), self.width, self.outputs).transpose(0, 1)
         return (self.design @ blocks.reshape(self.width, -1)).view(len(self.design), len(theta), self.outputs)
 
-    def value(self, scores: Tensor, theta: Tensor) -> Tensor:
-        own = scores * self.onehot[:, None, :]
+    def value(self, scores: Tensor, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """Objective [B] in float64, and the log normaliser of every row [n, B, 1], which `gradient` takes."""
         if self.outputs == 1:
-            losses = (torch.nn.functional.softplus(scores) - own).sum(2)
+            normaliser = torch.nn.functional.softplus(scores)
+            own = scores * self.targets[:, None, None]
         else:
-            losses = torch.logsumexp(scores, 2) - own.sum(2)
-        return losses.double().mean(0) + 0.5 * (self.penalty * theta**2).double().sum(1)
+            normaliser = torch.logsumexp(scores, 2, keepdim=True)
+            own = scores.gather(2, self.targets[:, None, None].expand(-1, scores.shape[1], 1))
+        losses = (normaliser - own).squeeze(2)
+        return losses.double().mean(0) + 0.5 * (self.penalty * theta**2).double().sum(1), normaliser
 
-    def gradient(self, scores: Tensor, theta: Tensor) -> Tensor:
-        chances = torch.sigmoid(scores) if self.outputs == 1 else torch.softmax(scores, 2)
-        residual = chances.sub_(self.onehot[:, None, :]).view(len(scores), -1)
+    def gradient(self, scores: Tensor, normaliser: Tensor, theta: Tensor) -> Tensor:
+        """[B, p]."""
+        residual = (scores - normaliser).exp_().sub_(self.onehot[:, None, :]).view(len(scores), -1)
         blocks = (self.design.T @ residual).div_(len(scores)).view(self.width, len(theta), self.outputs)
         return blocks.transpose(0, 1).reshape(len(theta), -1) + self.penalty * theta
 
@@ -138,7 +140,8 @@ class _Solver:
         active = torch.arange(problems)
         memory = BatchedMemory(self.inverse)
         scores = self.scores(theta)
-        value, gradient = self.value(scores, theta), self.gradient(scores, theta)
+        value, normaliser = self.value(scores, theta)
+        gradient = self.gradient(scores, normaliser, theta)
         stalled = torch.zeros(problems, dtype=torch.bool)
         for _ in range(MAX_ITERATIONS):
             done = stalled | (gradient.norm(dim=1) <= self.tolerance)
@@ -158,13 +161,13 @@ class _Solver:
             for _ in range(MAX_HALVINGS):
                 size = step.to(theta.dtype)
                 moved, moved_scores = theta + size[:, None] * direction, scores + size[None, :, None] * along
-                moved_value = self.value(moved_scores, moved)
+                moved_value, normaliser = self.value(moved_scores, moved)
                 # Near the solution the decrease is below the rounding of the value.
                 short = moved_value <= value + 1e-4 * step * slope + self.rounding * value
                 if short.all():
                     break
                 step = torch.where(short, step, step / 2)
-            moved_gradient = self.gradient(moved_scores, moved)
+            moved_gradient = self.gradient(moved_scores, normaliser, moved)
             stalled = ~short
             memory.add(moved - theta, moved_gradient - gradient)
             theta, scores, value, gradient = moved, moved_scores, moved_value, moved_gradient

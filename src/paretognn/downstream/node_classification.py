@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretognn.downstream.notices import notify
-from paretognn.downstream.probe import ProbeScore, probe_accuracy
+from paretognn.downstream.parallel import map_seeds
+from paretognn.downstream.probe import probe_accuracy
 from paretognn.downstream.scores import TaskScore
 from paretognn.graph.graph import Split
 
@@ -21,10 +22,9 @@ def classify(
 
     Warns where a split leaves a class without training nodes, whose nodes then count as errors.
     """
-    known: dict[int, ProbeScore] = {}
-    for split in splits:
-        if id(split) not in known:
-            known[id(split)] = probe_accuracy(embeddings, codes, split)
+    distinct = list({id(split): split for split in splits}.values())
+    found = map_seeds(lambda split: probe_accuracy(embeddings, codes, split), distinct)
+    known = {id(split): probe for split, probe in zip(distinct, found, strict=True)}
     probes = [known[id(split)] for split in splits]
     lacking = [probe for probe in probes if probe.absent]
     if lacking:

@@ -1,0 +1,38 @@
+"""One evaluation seed a core.
+
+The probes are long runs of small operations. Threads inside an operation wait for each other after every one
+of them, and where another process holds a core those waits add up to many times the work; seeds never wait.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+from threadpoolctl import threadpool_limits
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MEMORY = 2 * 2**30
+"""Bytes that simultaneous items may take together; an item above it runs alone."""
+
+
+def map_seeds(function: Callable[[Item], Result], items: Sequence[Item], bytes_each: int = 0) -> list[Result]:
+    """``[function(item) for item in items]``, on as many threads as torch may use, cores shared out among them."""
+    cores = torch.get_num_threads()
+    workers = max(1, min(cores, len(items), MEMORY // max(bytes_each, 1)))
+    inner = cores // workers
+
+    def limit() -> None:
+        torch.set_num_threads(inner)
+        threadpool_limits(inner)
+
+    # Both limits reach beyond the thread that sets them, so they are restored here.
+    with threadpool_limits(inner), ThreadPoolExecutor(workers, initializer=limit) as pool:
+        try:
+            return list(pool.map(function, items))
+        finally:
+            torch.set_num_threads(cores)

@@ -1,0 +1,9 @@
+import pytest
+from made import make_graph
+
+from paretognn.graph import Graph
+
+
+@pytest.fixture(params=["dense", "sparse"])
+def graph(request: pytest.FixtureRequest) -> Graph:
+    return make_graph(sparse=request.param == "sparse")

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from made import make_graph, on_device, plain_view, scaled_dense
+
+from paretognn.nn import FeatureScaling, FeatureStore, FeatureView
+
+
+def test_standardised_product_never_densifies_yet_equals_the_definition(graph):
+    store = on_device(graph).features
+    assert (store.sparse is None) == (not sp.issparse(graph.features))
+    weight = torch.randn(store.width, 5, dtype=torch.float64, requires_grad=True)
+    expected = torch.tensor(scaled_dense(graph)) @ weight
+    torch.testing.assert_close(store.times(weight), expected, atol=1e-5, rtol=1e-5)
+    nodes = torch.tensor([3, 50, 7])
+    torch.testing.assert_close(store.times(weight, nodes), expected[nodes], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(store.rows(nodes).double(), torch.tensor(scaled_dense(graph))[nodes], atol=1e-5, rtol=1e-5)
+    assert torch.autograd.gradcheck(lambda w: store.times(w, nodes), (weight,))
+
+
+def test_squared_norms(graph):
+    expected = (scaled_dense(graph) ** 2).sum(1)
+    np.testing.assert_allclose(on_device(graph).features.squared_norms, expected, rtol=1e-4)
+
+
+def test_c34_a_constant_column_gives_zero():
+    x = np.random.default_rng(0).standard_normal((6, 3)).astype(np.float32)
+    x[:, 1] = 7.0
+    for features in (x, sp.csr_array(x), x[:1]):
+        scaling = FeatureScaling.fit(features, "standardise")
+        rows = FeatureStore(features, scaling).rows(torch.arange(features.shape[0]))
+        assert torch.isfinite(rows).all()
+        assert not rows[:, 1].any()
+
+
+def test_row_scaling():
+    x = np.array([[1.0, 3.0], [0.0, 0.0]], dtype=np.float32)
+    for features in (x, sp.csr_array(x)):
+        store = FeatureStore(features, FeatureScaling.fit(features, "row"))
+        torch.testing.assert_close(store.rows(torch.arange(2)), torch.tensor([[0.25, 0.75], [0, 0]]))
+
+
+@pytest.mark.parametrize("width", [3, 40])
+@pytest.mark.parametrize("token", [False, True])
+def test_convolve_equals_the_dense_product_in_either_order(graph, width, token):
+    """Column mask, row mask and token, on both orders of products (aggregating first where D <= 2 width)."""
+    store = on_device(graph).features
+    adjacency = plain_view(on_device(graph)).adjacencies[0]
+    n, d = store.num_nodes, store.width
+    r = torch.Generator().manual_seed(0)
+    mask = (torch.rand(d, generator=r) > 0.3).float()
+    rows = torch.rand(n, generator=r) < 0.4
+    fill = torch.randn(d, requires_grad=True) if token else None
+    weight = torch.randn(d, width, requires_grad=True)
+    view = FeatureView(store, None, mask, rows, fill) if not token else FeatureView(store, None, None, rows, fill)
+    got = view.convolve(adjacency, weight)
+    want = adjacency.to_dense() @ view.dense() @ weight
+    torch.testing.assert_close(got, want, atol=2e-4, rtol=2e-4)
+    leaves = (weight, fill) if token else (weight,)
+    loss = lambda out: (out * torch.linspace(-1, 1, out.numel()).view_as(out)).sum()  # noqa: E731
+    for a, b in zip(torch.autograd.grad(loss(got), leaves), torch.autograd.grad(loss(want), leaves), strict=True):
+        torch.testing.assert_close(a, b, atol=2e-4, rtol=2e-4)
+
+
+def test_statistics_ignore_the_order_of_rows():
+    graph = make_graph()
+    order = np.random.default_rng(3).permutation(graph.num_nodes)
+    first = FeatureScaling.fit(graph.features, "standardise")
+    second = FeatureScaling.fit(graph.features[order], "standardise")
+    np.testing.assert_allclose(first.scale, second.scale, rtol=1e-6)

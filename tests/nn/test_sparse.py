@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from paretognn.nn.sparse import Csr, gather, rows_product
+
+
+@pytest.fixture
+def matrix():
+    m = sp.random_array((9, 7), density=0.3, format="csr", rng=np.random.default_rng(1))
+    return Csr.from_scipy(sp.csr_array(m)), torch.tensor(m.toarray(), dtype=torch.float64)
+
+
+def test_product_value_and_gradient(matrix):
+    csr, dense = matrix
+    x = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
+    np.testing.assert_allclose((csr @ x).detach(), dense.float().double() @ x.detach(), atol=1e-12)
+    assert torch.autograd.gradcheck(lambda x: csr @ x, (x,))
+
+
+@pytest.mark.parametrize("index", [[2, 0, 5], list(range(9))])
+def test_rows_product(matrix, index):
+    csr, dense = matrix
+    rows = torch.tensor(index)
+    x = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
+    np.testing.assert_allclose(rows_product(csr, rows, x).detach(), dense[rows].float().double() @ x.detach(), atol=1e-12)
+    assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
+
+
+def test_few_rows_of_many_take_the_other_path():
+    m = sp.random_array((200, 7), density=0.3, format="csr", rng=np.random.default_rng(1))
+    csr, rows = Csr.from_scipy(sp.csr_array(m)), torch.tensor([150, 3])
+    x = torch.randn(7, 2, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
+    np.testing.assert_allclose(rows_product(csr, rows, x).detach(), m.toarray()[[150, 3]].astype("f4") @ x.detach().numpy(), atol=1e-6)
+
+
+def test_transpose_and_dense(matrix):
+    csr, dense = matrix
+    torch.testing.assert_close(csr.transpose().to_dense(), dense.float().T)
+    assert csr.transpose().transpose() is csr
+
+
+def test_empty_rows_and_no_entries():
+    empty = Csr(torch.zeros(4, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0), (3, 5))
+    x = torch.randn(5, 2, requires_grad=True)
+    out = empty @ x
+    out.sum().backward()
+    assert out.shape == (3, 2)
+    assert not x.grad.any()
+
+
+def test_gather_with_repeats():
+    x = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
+    index = torch.tensor([4, 0, 0, 2, 4, 4])
+    torch.testing.assert_close(gather(x, index), x[index])
+    assert torch.autograd.gradcheck(lambda x: gather(x, index), (x,))

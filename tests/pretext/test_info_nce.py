@@ -1,0 +1,76 @@
+import math
+from importlib import import_module
+
+import pytest
+import torch
+
+
+from paretognn.pretext.info_nce import info_nce
+
+info = import_module("paretognn.pretext.info_nce")
+
+
+def dense(first, second, temperature):
+    """GRACE's definition, view by view, in one piece."""
+    u, v = (z / z.norm(dim=1, keepdim=True).clamp(min=1e-6) for z in (first, second))
+    total = 0
+    for a, b in ((u, v), (v, u)):
+        intra, inter = torch.exp(a @ a.T / temperature), torch.exp(a @ b.T / temperature)
+        denominator = intra.sum(1) - intra.diagonal() + inter.sum(1)
+        total = total - torch.log(inter.diagonal() / denominator).mean()
+    return total / 2
+
+
+@pytest.fixture
+def views():
+    torch.manual_seed(0)
+    return [torch.randn(200, 8, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+
+
+@pytest.mark.parametrize("block", [7, 64, 1024])
+@pytest.mark.parametrize("keep", [0, 1 << 30])
+@pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0])
+def test_value_and_gradient_equal_the_dense_form(views, monkeypatch, block, keep, temperature):
+    monkeypatch.setattr(info, "_BLOCK", block)
+    monkeypatch.setattr(info, "KEEP_BYTES", keep)
+    got, want = info_nce(*views, temperature), dense(*views, temperature)
+    torch.testing.assert_close(got, want)
+    for a, b in zip(torch.autograd.grad(got, views), torch.autograd.grad(want, views), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+def test_c31_float32_to_1e_5(views):
+    small = [v.detach().float().requires_grad_() for v in views]
+    got, want = info_nce(*small, 0.1), dense(*views, 0.1)
+    assert got.item() == pytest.approx(want.item(), abs=1e-5)
+    for a, b in zip(torch.autograd.grad(got, small), torch.autograd.grad(want, views), strict=True):
+        torch.testing.assert_close(a.double(), b, atol=1e-5, rtol=1e-3)
+
+
+def test_gradcheck():
+    views = [torch.randn(6, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
+    assert torch.autograd.gradcheck(lambda a, b: info_nce(a, b, 0.3), views)
+
+
+@pytest.mark.parametrize("n", [1, 2, 50])
+def test_identical_rows_give_ln_2n_minus_1(n):
+    rows = torch.ones(n, 4)
+    assert info_nce(rows, rows, 0.1).item() == pytest.approx(math.log(2 * n - 1), abs=1e-4)
+
+
+@pytest.mark.parametrize("temperature", [0.005, 0.01, 0.024, 0.1, 1.0])
+def test_opposite_and_zero_rows_stay_finite(temperature):
+    """exp(-2 / tau) underflows float32 at small temperatures."""
+    base = torch.nn.functional.normalize(torch.randn(10, 4), dim=1)
+    first = torch.cat([base, torch.zeros(1, 4)]).requires_grad_()
+    second = torch.cat([-base, torch.zeros(1, 4)]).requires_grad_()
+    loss = info_nce(first, second, temperature)
+    grads = torch.autograd.grad(loss, (first, second))
+    assert torch.isfinite(loss)
+    assert all(torch.isfinite(g).all() for g in grads)
+    # A zero row goes through the normalisation with a bounded slope.
+    assert max(g.norm() for g in grads) < 1e7
+
+
+def test_symmetric_in_its_views(views):
+    torch.testing.assert_close(info_nce(views[0], views[1], 0.2), info_nce(views[1], views[0], 0.2))

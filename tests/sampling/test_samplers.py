@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+import torch
+from made import generator, make_graph, normalised_dense, on_device
+
+from paretognn.graph import build_graph
+from paretognn.sampling import Augmentation, augment, induced, k_hop, sage_view, saint_nodes, sample_neighbours, whole
+from paretognn.sampling.augment import pair_uniform
+from paretognn.sampling.subgraph import without_entries
+
+
+def structure(subgraph):
+    """Dense 0/1 adjacency of a sub-graph."""
+    m = subgraph.num_nodes
+    dense = np.zeros((m, m))
+    rows = np.repeat(np.arange(m), np.diff(subgraph.indptr))
+    dense[rows, subgraph.indices] = 1
+    return dense
+
+
+def test_induced_equals_slicing():
+    graph = make_graph()
+    member = torch.zeros(60, dtype=torch.bool)
+    member[[3, 5, 8, 20, 21, 40, 59]] = True
+    sub = induced(on_device(graph), member)
+    np.testing.assert_array_equal(structure(sub), graph.adjacency().toarray()[np.ix_(sub.nodes, sub.nodes)])
+
+
+@pytest.mark.parametrize("hops", [0, 1, 2, 3])
+def test_k_hop_is_the_ball_around_its_seeds(hops):
+    graph = make_graph(200, 4)
+    sub = k_hop(on_device(graph), 3, hops, generator())
+    reach = np.linalg.matrix_power(graph.adjacency().toarray() + np.eye(200), hops) > 0
+    nodes = np.arange(200) if sub.nodes is None else sub.nodes.numpy()
+    seeds = nodes[sub.seeds]
+    assert len(seeds) == 3
+    np.testing.assert_array_equal(nodes, np.flatnonzero(reach[seeds].any(0)))
+
+
+def test_c40_seeds_without_neighbours_stay():
+    graph = build_graph(6, [0], [1], features=np.eye(6))
+    member = torch.tensor([False, False, True, False, False, True])
+    sub = induced(on_device(graph), member, torch.tensor([2, 5]))
+    assert (sub.num_nodes, len(sub.indices), sub.seeds.tolist()) == (2, 0, [0, 1])
+    view = sage_view(on_device(graph), torch.tensor([2, 5]), [3], generator())
+    torch.testing.assert_close(view.adjacencies[0].to_dense(), torch.eye(2))
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_c41_a_budget_above_n_is_the_whole_graph(power):
+    prepared = on_device(make_graph())
+    assert saint_nodes(prepared, 10_000, power, generator()).num_nodes == 60
+    assert k_hop(prepared, 10_000, 2, generator()).num_nodes == 60
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_saint_draws_by_degree_to_the_power(power):
+    """A star: the hub has half of all entries, so by degree^p it is drawn n^(p-1) times as often as the leaves together."""
+    n = 41
+    prepared = on_device(build_graph(n, np.zeros(n - 1, dtype=int), np.arange(1, n), features=np.eye(n)))
+    share = np.mean([bool((saint_nodes(prepared, 1, power, generator(s)).nodes == 0).any()) for s in range(400)])
+    assert share == pytest.approx(0.5 if power == 1 else 40 / 41, abs=0.08)
+
+
+def test_neighbours_are_distinct_uniform_and_all_where_few():
+    graph = make_graph(50, 12)
+    prepared = on_device(graph)
+    nodes = torch.arange(50)
+    seen = np.zeros(prepared.num_entries)
+    for seed in range(400):
+        positions, owner = sample_neighbours(prepared, nodes, 4, generator(seed))
+        assert len(torch.unique(positions)) == len(positions)
+        np.testing.assert_array_equal(np.bincount(owner, minlength=50), np.minimum(graph.degrees, 4))
+        rows = torch.searchsorted(prepared.indptr, positions, right=True) - 1
+        assert torch.equal(rows, owner)
+        seen[positions] += 1
+    rows = np.repeat(np.arange(50), graph.degrees)
+    expected = np.minimum(1, 4 / graph.degrees[rows])
+    np.testing.assert_allclose(seen / 400, expected, atol=0.12)
+
+
+def test_sage_aggregate_is_unbiased_and_exact_with_a_large_fanout():
+    graph = make_graph(40, 8)
+    prepared = on_device(graph)
+    dense = normalised_dense(graph)
+    seeds = torch.tensor([1, 7, 30])
+    exact = sage_view(prepared, seeds, [100], generator())
+    sources = exact.features.nodes
+    np.testing.assert_allclose(exact.adjacencies[0].to_dense(), dense[np.ix_(seeds, sources)], atol=1e-6)
+    total = np.zeros((3, 40))
+    for seed in range(1500):
+        view = sage_view(prepared, seeds, [2], generator(seed))
+        total[:, view.features.nodes] += view.adjacencies[0].to_dense().numpy()
+    np.testing.assert_allclose(total / 1500, dense[seeds], atol=0.03)
+
+
+def test_sage_blocks_chain():
+    prepared = on_device(make_graph())
+    view = sage_view(prepared, torch.tensor([5, 2]), [4, 3], generator())
+    first, second = view.adjacencies
+    assert second.shape == (2, first.shape[0])
+    assert first.shape[1] == view.features.num_rows
+    assert view.features.nodes[:2].tolist() == [5, 2]
+
+
+def test_edges_are_dropped_in_pairs_at_the_right_rate():
+    prepared = on_device(make_graph(400, 20))
+    view = augment(whole(prepared), Augmentation(edge_drop=0.3), generator())
+    dense = view.adjacencies[0].to_dense()
+    torch.testing.assert_close(dense, dense.T)
+    kept = (view.adjacencies[0].nnz - 400) / prepared.num_entries
+    assert kept == pytest.approx(0.7, abs=0.04)
+    degree = (dense > 0).sum(1).float()
+    torch.testing.assert_close(dense.diagonal(), 1 / degree)
+
+
+def test_two_views_differ_and_a_rerun_repeats_them():
+    prepared = on_device(make_graph())
+    settings = Augmentation(edge_drop=0.4, feature_mask=0.4, node_drop=0.2)
+    one = generator(3)
+    first, second = augment(whole(prepared), settings, one), augment(whole(prepared), settings, one)
+    again = augment(whole(prepared), settings, generator(3))
+    assert first.adjacencies[0].nnz != second.adjacencies[0].nnz
+    torch.testing.assert_close(first.adjacencies[0].to_dense(), again.adjacencies[0].to_dense())
+    assert torch.equal(first.features.column_mask, again.features.column_mask)
+    dropped = first.features.row_mask
+    assert dropped.any()
+    others = first.adjacencies[0].to_dense() - torch.diag(first.adjacencies[0].to_dense().diagonal())
+    assert not others[dropped].any()
+
+
+def test_pair_uniform_is_uniform_and_depends_on_pair_and_key():
+    low = torch.arange(300).repeat_interleave(300)
+    high = torch.arange(300).repeat(300)
+    u = pair_uniform(low, high, 12345)
+    assert u.min() >= 0
+    assert u.max() < 1
+    counts = np.histogram(u, 20, (0, 1))[0] / len(u)
+    np.testing.assert_allclose(counts, 0.05, atol=0.004)
+    grid = u.reshape(300, 300)
+    assert abs(np.corrcoef(grid[:-1].ravel(), grid[1:].ravel())[0, 1]) < 0.02
+    assert abs(np.corrcoef(u, pair_uniform(low, high, 999))[0, 1]) < 0.02
+
+
+def test_find_agrees_with_the_matrix_and_entries_can_leave():
+    graph = make_graph()
+    prepared = on_device(graph)
+    dense = graph.adjacency().toarray() > 0
+    source, target = (torch.tensor(part.ravel()) for part in np.meshgrid(np.arange(60), np.arange(60), indexing="ij"))
+    found = prepared.find(source, target)
+    np.testing.assert_array_equal(found >= 0, dense.ravel())
+    hit = found[found >= 0]
+    assert torch.equal(prepared.indices[hit], target[found >= 0])
+    pair = graph.pairs()[5]
+    ends = torch.tensor([pair, pair[::-1].copy()])
+    less = structure(without_entries(prepared, prepared.find(ends[:, 0], ends[:, 1])))
+    dense[pair[0], pair[1]] = dense[pair[1], pair[0]] = False
+    np.testing.assert_array_equal(less > 0, dense)
+
+
+def test_c42_as_many_nodes_as_edges():
+    ring = build_graph(5, np.arange(5), (np.arange(5) + 1) % 5, features=np.eye(5))
+    sub = induced(on_device(ring), torch.tensor([True, True, True, False, False]))
+    assert structure(sub).sum() == 4
