@@ -1,7 +1,11 @@
-import pytest
-from made import make_graph
+import os
 
-from paretognn.graph import Graph
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does; before torch is loaded
+
+import pytest  # noqa: E402
+from made import make_graph  # noqa: E402
+
+from paretognn.graph import Graph  # noqa: E402
 
 
 @pytest.fixture(params=["dense", "sparse"])

@@ -58,3 +58,17 @@ def normalised_dense(graph: Graph) -> np.ndarray:
     a = graph.adjacency().toarray().astype(np.float64) + np.eye(graph.num_nodes)
     root = 1 / np.sqrt(a.sum(1))
     return root[:, None] * a * root[None, :]
+
+
+SMALL = {
+    "steps": 4,
+    "encoder": {"hidden_dims": [8, 4]},
+    "tasks": {
+        "feat_rec": {},
+        "topo_rec": {"sampler": "sage", "batch_size": 30, "fanouts": [4, 3]},
+        "rep_decor": {"sampler": {"name": "saint-node", "seeds": 30}},
+        "mi_ng": {"sampler": {"name": "k-hop", "seeds": 5, "hops": 1}},
+        "mi_nsg": {"contrast": 20, "projection": 6},
+    },
+}
+"""Settings under which every task makes a step in milliseconds."""

@@ -27,7 +27,7 @@ def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -
         base = GraphSource(**folder.read_json(folder.graph_json)["source"]).load()
         folder.check_graph(base)
     options = TableOptions.of(**{**_training_options(folder), **source.options})
-    rows = read_rows(Path(source.nodes), Path(source.edges), options, schema=base.feature_columns)
+    rows = read_rows(Path(source.nodes), Path(source.edges), options, schema=base.feature_columns or ())
     merged, new = merge_graphs(base, rows)
     return merged.id_array().take(pa.array(new)), trained.embed(merged)[new]
 

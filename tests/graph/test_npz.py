@@ -133,3 +133,16 @@ def test_public_files(data_root):
     assert sp.issparse(graph.features)
     graph = read_npz(data_root / "Amazon" / "Photo" / "raw" / "amazon_electronics_photo.npz")
     assert (graph.num_nodes, graph.num_edges, graph.num_classes) == (7_650, 119_081, 8)
+
+
+def test_decreasing_row_pointers_are_refused(tmp_path):
+    path = tmp_path / "graph.npz"
+    np.savez(
+        path,
+        adj_data=np.ones(3, np.float32),
+        adj_indices=np.array([1, 0, 1], np.int32),
+        adj_indptr=np.array([0, 3, 2, 0], np.int32),
+        adj_shape=np.array([3, 3]),
+    )
+    with pytest.raises(InputError, match="row pointers decrease"):
+        read_npz(path)

@@ -16,10 +16,11 @@ from paretognn.downstream.scores import TaskScore
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
 
-C_GRID = (2.0**-10, 2.0**-5, 1.0, 2.0**5, 2.0**10)
+C_GRID = (1.0, 2.0**4, 2.0**8, 2.0**12, 2.0**16)
+"""Higher than for single embeddings: the entries of a product of two unit rows are smaller by the root of d."""
 SINGLE_PRECISION_ABOVE = 2**24
 """Entries of the training matrix above which it is kept in float32."""
-MEMORY_LIMIT = 8 * 2**30
+MEMORY_LIMIT = 2 * 2**30
 """Bytes that the training matrix may take."""
 
 
@@ -53,7 +54,7 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
         test, truth = _features(embeddings, split.test, negatives.test)
         return float(roc_auc_score(truth, path.decision(test, best)[:, 0, 0])), grid[best]
 
-    scores, chosen = zip(*map_seeds(one, seeds, bytes_each=2 * needed), strict=True)
+    scores, chosen = zip(*map_seeds(one, seeds, bytes_each=4 * needed), strict=True)
     return TaskScore.of("auc", scores, C=list(chosen))
 
 

@@ -76,9 +76,9 @@ def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> L
     mean = x.mean(0)
     axes, design, spread = _principal_axes(x - mean)
     theta = _Solver(design, torch.from_numpy(codes), outputs, spread, torch.from_numpy(values).to(x.dtype)).solve()
-    weights = axes.double() @ theta[:, :-1].double()
-    intercept = theta[:, -1].double() - torch.einsum("bdk,d->bk", weights, mean.double())
-    return LogisticPath(values, classes, weights.transpose(1, 2).contiguous().numpy(), intercept.numpy())
+    coef = theta[:, :, :-1].double() @ axes.double().T
+    intercept = theta[:, :, -1].double() - coef @ mean.double()
+    return LogisticPath(values, classes, coef.numpy(), intercept.numpy())
 
 
 def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -103,17 +103,16 @@ class _Solver:
         rows, self.width = design.shape
         penalty = (1 / (C * rows))[:, None].repeat(1, self.width)
         penalty[:, -1] = 0
-        bound = 0.25 if self.outputs == 1 else 0.5
+        bound = 0.25 if outputs == 1 else 0.5
         curvature = bound * torch.cat([spread / rows, spread.new_ones(1)]) + penalty
-        self.penalty = penalty.repeat_interleave(self.outputs, dim=1)
-        self.inverse = (1 / curvature).repeat_interleave(self.outputs, dim=1)
+        self.penalty = penalty.repeat(1, outputs)
+        self.inverse = 1 / curvature.repeat(1, outputs)
         self.tolerance = TOLERANCE[design.dtype]
         self.rounding = torch.finfo(design.dtype).eps
 
     def scores(self, theta: Tensor) -> Tensor:
         """[n, B, k'] for parameters [B, p]."""
-        blocks = theta.view(len(theta), self.width, self.outputs).transpose(0, 1)
-        return (self.design @ blocks.reshape(self.width, -1)).view(len(self.design), len(theta), self.outputs)
+        return (self.design @ theta.view(-1, self.width).T).view(len(self.design), len(theta), self.outputs)
 
     def value(self, scores: Tensor, theta: Tensor) -> tuple[Tensor, Tensor]:
         """Objective [B] in float64, and the log normaliser of every row [n, B, 1], which `gradient` takes."""
@@ -129,11 +128,11 @@ class _Solver:
     def gradient(self, scores: Tensor, normaliser: Tensor, theta: Tensor) -> Tensor:
         """[B, p]."""
         residual = (scores - normaliser).exp_().sub_(self.onehot[:, None, :]).view(len(scores), -1)
-        blocks = (self.design.T @ residual).div_(len(scores)).view(self.width, len(theta), self.outputs)
-        return blocks.transpose(0, 1).reshape(len(theta), -1) + self.penalty * theta
+        # This order of the product, not its transpose: ten times faster with few columns on many rows.
+        return (residual.T @ self.design).div_(len(scores)).view(theta.shape) + self.penalty * theta
 
     def solve(self) -> Tensor:
-        """Parameters [B, r + 1, k'], the intercept last."""
+        """Parameters [B, k', r + 1], the intercept last."""
         problems = len(self.penalty)
         theta = torch.zeros_like(self.penalty)
         solution = theta.clone()
@@ -174,4 +173,4 @@ class _Solver:
         else:
             solution[active] = theta
             notify(f"logistic regression: {len(active)} value(s) of C did not converge in {MAX_ITERATIONS} steps")
-        return solution.view(problems, self.width, self.outputs)
+        return solution.view(problems, self.outputs, self.width)

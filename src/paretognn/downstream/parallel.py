@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MEMORY = 2 * 2**30
+MEMORY = 4 * 2**30
 """Bytes that simultaneous items may take together; an item above it runs alone."""
 
 

@@ -100,6 +100,9 @@ class _Reader:
             raise InputError(f"{self._path} has no array '{lost}'; it should hold {_KEYS}")
         data, indices, indptr, shape = map(self._array, keys)
         try:
+            # scipy leaves this unchecked where the last pointer is 0, and then writes outside of its memory.
+            if indptr.ndim != 1 or (np.diff(indptr) < 0).any():
+                raise ValueError("its row pointers decrease")
             matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape.ravel().tolist()))
             matrix.check_format(full_check=True)
         except (ValueError, TypeError, IndexError, OverflowError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.graph.structural import structural_features
 from paretognn.nn import FeatureScaling, FeatureStore
@@ -16,9 +17,16 @@ def with_features(graph: Graph) -> Graph:
 
 
 def prepare(graph: Graph, kind: str, device: str, scaling: FeatureScaling | None = None) -> tuple[DeviceGraph, FeatureScaling]:
-    """Place ``graph`` on ``device``; ``scaling`` is that of the training graph, or None to learn it here."""
+    """Place ``graph`` on ``device``; ``scaling`` is that of the training graph, or None to learn it here.
+
+    InputError where the graph has another number of feature columns than ``scaling``.
+    """
     graph = with_features(graph)
     assert graph.features is not None
     if scaling is None:
         scaling = FeatureScaling.fit(graph.features, kind)
+    elif graph.features.shape[1] != len(scaling.mean):
+        raise InputError(
+            f"the graph has {graph.features.shape[1]} feature columns, the encoder was trained on {len(scaling.mean)}"
+        )
     return DeviceGraph.from_graph(graph, FeatureStore(graph.features, scaling, device), device), scaling

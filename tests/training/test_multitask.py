@@ -1,0 +1,175 @@
+import numpy as np
+import pytest
+import torch
+from made import SMALL, make_graph, on_device, plain_view
+from torch import nn
+
+from paretognn.errors import NonFiniteError
+from paretognn.pretext import TASKS, PretextTask, TaskSettings
+from paretognn.reconcile import min_norm_weights
+from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
+from paretognn.training.multitask import learning_rate
+from paretognn.training.trainer import build_encoder
+
+
+def stepper(over=None, graph=None):
+    config = make_config(merge(SMALL, over or {}))
+    prepared = on_device(graph or make_graph(), config.features)
+    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width))
+    return MultiTaskStepper(model, prepared, config)
+
+
+def flat(module):
+    return torch.cat([p.detach().flatten() for p in module.parameters()])
+
+
+@pytest.fixture
+def fake_task(monkeypatch):
+    """Register a task whose loss is a given function of encoder and head."""
+
+    def register(name, loss_of):
+        class Fake(PretextTask):
+            Settings = TaskSettings
+
+            def __init__(self, settings, in_dim, width):
+                super().__init__(settings, in_dim, width)
+                self.head = nn.Parameter(torch.ones(()))
+
+            def sample(self, graph, encoder, generator):
+                return plain_view(graph)
+
+            def loss(self, encoder, batch):
+                return loss_of(encoder, batch, self.head)
+
+        monkeypatch.setitem(TASKS, name, Fake)
+        return {name: {}}
+
+    return register
+
+
+@pytest.mark.parametrize("normalise", ["none", "l2", "loss", "loss+"])
+def test_weights_and_record_agree_with_the_gradients(normalise):
+    s = stepper({"reconciler": {"normalise": normalise}})
+    record = s.step()
+    g = s.gradients.double().numpy()
+    norm, loss = np.linalg.norm(g, axis=1), np.array(list(record.losses.values()))
+    scale = {"none": np.ones(5), "l2": 1 / norm, "loss": 1 / loss, "loss+": 1 / (norm * loss)}[normalise]
+    rows = g * scale[:, None]
+    alpha = np.array(list(record.weights.values()))
+    np.testing.assert_allclose(alpha, min_norm_weights(rows @ rows.T), atol=1e-6)
+    np.testing.assert_allclose(list(record.gradient_norms.values()), norm, rtol=1e-6)
+    assert record.combined_norm2 == pytest.approx(((alpha * scale) @ g) @ ((alpha * scale) @ g), rel=1e-4)
+    assert record.cosines["feat_rec|topo_rec"] == pytest.approx(g[0] @ g[1] / norm[0] / norm[1], abs=1e-6)
+
+
+def test_c39_the_step_descends_for_every_task():
+    """d = sum alpha g satisfies g_i . d >= |d|^2 (1 - 1e-4), and it is what the optimiser gets."""
+    s = stepper()
+    for _ in range(3):
+        record = s.step()
+        g = s.gradients.double().numpy()
+        d = np.array(list(record.weights.values())) @ g
+        assert (g @ d >= d @ d * (1 - 1e-4)).all()
+        got = torch.cat([p.grad.flatten() for p in s.shared])
+        np.testing.assert_allclose(got, d, rtol=1e-3, atol=1e-6 * np.abs(d).max())
+
+
+def test_normalised_rows_descend_too_and_raw_rows_are_an_option():
+    normal = stepper({"reconciler": {"normalise": "l2", "step_on": "normalised"}})
+    raw = stepper({"reconciler": {"normalise": "l2", "step_on": "raw"}})
+    a, b = normal.step(), raw.step()
+    assert a.weights == b.weights
+    alpha = np.array(list(a.weights.values()))
+    g = normal.gradients.double().numpy()
+    unit = g / np.linalg.norm(g, axis=1, keepdims=True)
+    d = alpha @ unit
+    assert (unit @ d >= d @ d * (1 - 1e-4)).all()
+    np.testing.assert_allclose(torch.cat([p.grad.flatten() for p in raw.shared]), alpha @ g, rtol=1e-3, atol=1e-4)
+
+
+def test_one_task_is_plain_adamw():
+    s = stepper({"tasks": dict.fromkeys(["feat_rec", "topo_rec", "rep_decor", "mi_ng"])})
+    record = s.step()
+    assert record.weights == {"mi_nsg": 1.0}
+
+
+def test_heads_own_or_weighted():
+    own, weighted = stepper(), stepper({"reconciler": {"heads": "weighted"}})
+    record = own.step()
+    weighted.step()
+    for name, alpha in record.weights.items():
+        for p, q in zip(own.model.tasks[name].parameters(), weighted.model.tasks[name].parameters(), strict=True):
+            torch.testing.assert_close(q.grad, p.grad * alpha, rtol=1e-4, atol=1e-7)
+
+
+def test_c38_none_counts_as_zeros_and_a_zero_task_leaves(fake_task):
+    part = fake_task("part", lambda enc, view, head: (enc.weights[0] ** 2).sum() * head)
+    still = fake_task("still", lambda enc, view, head: head * 2.0)
+    s = stepper({"tasks": {**dict.fromkeys(["topo_rec", "rep_decor", "mi_ng", "mi_nsg"]), **part, **still}})
+    before = s.model.tasks["still"].head.item()
+    record = s.step()
+    assert record.weights["still"] == 0
+    assert record.gradient_norms["still"] == 0
+    assert sum(record.weights.values()) == pytest.approx(1, abs=1e-9)
+    assert s.gradients[1, s.shared[0].numel() :].abs().sum() == 0
+    assert s.model.tasks["still"].head.item() != before
+
+
+def test_all_tasks_zero_changes_no_shared_weight(fake_task):
+    still = fake_task("still", lambda enc, view, head: head * 2.0)
+    s = stepper({"tasks": {**dict.fromkeys(SMALL["tasks"]), **still}, "optimizer": {"weight_decay": 0}})
+    before = flat(s.model.encoder)
+    assert s.step().weights == {"still": 0.0}
+    assert torch.equal(flat(s.model.encoder), before)
+
+
+@pytest.mark.parametrize("where", ["loss", "gradient"])
+def test_not_finite_stops_before_any_weight_changes(fake_task, where):
+    def broken(enc, view, head):
+        if where == "loss":
+            return enc.weights[0].sum() * float("inf") * head
+        # sqrt at 0 has a finite value and an infinite slope.
+        return (enc.weights[0] - enc.weights[0].detach()).square().sum().sqrt() + 0 * head
+
+    s = stepper({"tasks": fake_task("broken", broken)})
+    before = flat(s.model)
+    with pytest.raises(NonFiniteError, match=f"step 1: the {where} of task 'broken'"):
+        s.step()
+    assert torch.equal(flat(s.model), before)
+    assert s.done == 0
+
+
+def test_a_task_has_its_own_random_stream():
+    """Taking one task away changes no other task's first loss."""
+    full, less = stepper(), stepper({"tasks": {"mi_ng": None}})
+    a, b = full.step().losses, less.step().losses
+    assert {k: v for k, v in a.items() if k != "mi_ng"} == b
+
+
+def test_c43_same_seed_same_losses_other_seed_others():
+    first, again, other = ([s.step().losses for _ in range(3)] for s in (stepper(), stepper(), stepper({"seed": 1})))
+    assert first == again
+    assert first != other
+
+
+@pytest.mark.parametrize("reconciler", ["mgda", "mgda-frank-wolfe", "weighted-sum", "uniform", "random"])
+def test_every_reconciler_makes_steps(reconciler):
+    s = stepper({"reconciler": {"name": reconciler}})
+    losses = [s.step().losses for _ in range(3)]
+    assert all(np.isfinite(list(row.values())).all() for row in losses)
+
+
+def test_labels_are_never_seen():
+    graph = make_graph()
+    shuffled = graph.replace(labels=np.random.default_rng(0).permutation(graph.labels))
+    assert stepper(graph=graph).step().losses == stepper(graph=shuffled).step().losses
+
+
+def test_schedule():
+    schedule = make_config(
+        merge(SMALL, {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 10, "final_fraction": 0.1}})
+    ).schedule
+    rates = [learning_rate(schedule, 1.0, done) for done in range(15)]
+    assert rates[:3] == [0.5, 1.0, 1.0]
+    assert rates[10:] == pytest.approx([0.1] * 5)
+    assert all(a >= b for a, b in zip(rates[2:], rates[3:], strict=False))

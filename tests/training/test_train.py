@@ -1,0 +1,162 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from made import SMALL, make_graph
+
+from paretognn.errors import InputError, NonFiniteError
+from paretognn.graph import save_graph
+from paretognn.pretext import FeatRec
+from paretognn.training import Interrupted, RunFolder, TrainedEncoder, make_config, merge, train
+from paretognn.training.checkpoint import list_checkpoints, load_checkpoint, newest_checkpoint
+from paretognn.training.metrics import read_metrics
+
+
+def config(steps=6, **over):
+    return make_config(merge(SMALL, {"steps": steps, **over}))
+
+
+def run(folder, steps, resume=False, graph=None, progress=None, **over):
+    home = RunFolder(folder)
+    home.path.mkdir(exist_ok=True)
+    home.write_config(config(steps, **over))
+    return train(graph or make_graph(), config(steps, **over), folder=home, resume=resume, progress=progress)
+
+
+def artefacts(folder):
+    """What two equal runs must share: the model's bytes, the newest state, the rows of metrics but for the time."""
+    home = RunFolder(folder)
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in read_metrics(home.metrics_file)]
+    tensors, state, _ = newest_checkpoint(home.checkpoints)
+    return home.model_file.read_bytes(), {k: v.numpy().tobytes() for k, v in tensors.items()}, state["step"], rows
+
+
+COSINE = {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 8}}
+
+
+@pytest.mark.parametrize("over", [{}, COSINE, {"reconciler": {"name": "random"}}], ids=["plain", "cosine", "random"])
+def test_extending_equals_one_longer_run(tmp_path, over):
+    _, whole = run(tmp_path / "whole", 12, **over)
+    run(tmp_path / "parts", 6, **over)
+    _, parts = run(tmp_path / "parts", 12, resume=True, **over)
+    assert whole.tobytes() == parts.tobytes()
+    assert artefacts(tmp_path / "whole") == artefacts(tmp_path / "parts")
+
+
+def test_stopped_by_a_signal_and_resumed_equals_uninterrupted(tmp_path):
+    _, whole = run(tmp_path / "whole", 8)
+    stop = lambda record: os.kill(os.getpid(), signal.SIGTERM) if record.step == 3 else None  # noqa: E731
+    with pytest.raises(Interrupted) as caught:
+        run(tmp_path / "parts", 8, progress=stop)
+    assert caught.value.step == 3
+    _, parts = run(tmp_path / "parts", 8, resume=True)
+    assert whole.tobytes() == parts.tobytes()
+    assert artefacts(tmp_path / "whole") == artefacts(tmp_path / "parts")
+
+
+def test_killed_and_resumed_equals_uninterrupted(tmp_path):
+    """SIGKILL at whatever moment: a checkpoint every step, so that some are hit in a write."""
+    over = {"checkpoint": {"every_steps": 1}}
+    _, whole = run(tmp_path / "whole", 30, **over)
+    save_graph(make_graph(), tmp_path / "graph")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[2]);"
+        "from pathlib import Path; from paretognn.graph import load_graph; from paretognn.training import *;"
+        "home = RunFolder(sys.argv[1]); train(load_graph(home.path.parent / 'graph'), home.config(), folder=home, resume=True)"
+    )
+    folder = tmp_path / "parts"
+    home = RunFolder(folder)
+    folder.mkdir()
+    home.write_config(config(30, **over))
+    kills = 0
+    for delay in (0.02, 0.11, 0.05, 0.3, 10.0):
+        child = subprocess.Popen([sys.executable, "-c", program, str(folder), str(Path(__file__).parent)])
+        while child.poll() is None and not home.metrics_file.exists():
+            time.sleep(0.01)
+        try:
+            child.wait(delay)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+            kills += 1
+    assert kills
+    _, parts = run(folder, 30, resume=True, **over)
+    assert whole.tobytes() == parts.tobytes()
+    assert artefacts(tmp_path / "whole") == artefacts(folder)
+
+
+def test_c46_a_damaged_checkpoint_is_named_and_the_one_before_loads(tmp_path):
+    _, whole = run(tmp_path / "run", 6, checkpoint={"every_steps": 2, "keep": 3})
+    home = RunFolder(tmp_path / "run")
+    newest = list_checkpoints(home.checkpoints)[-1].with_suffix(".safetensors")
+    newest.write_bytes(newest.read_bytes()[:-40])
+    with pytest.raises(InputError, match=f"{newest.name}: corrupt"):
+        load_checkpoint(newest.with_suffix(".json"))
+    tensors, state, problems = newest_checkpoint(home.checkpoints)
+    assert state["step"] == 4
+    assert len(problems) == 1
+    _, again = run(tmp_path / "run", 6, resume=True, checkpoint={"every_steps": 2, "keep": 3})
+    assert whole.tobytes() == again.tobytes()
+
+
+def test_only_the_newest_checkpoints_are_kept_and_none_is_a_pickle(tmp_path):
+    run(tmp_path / "run", 6, checkpoint={"every_steps": 1})
+    home = RunFolder(tmp_path / "run")
+    assert [json.loads(p.read_text())["step"] for p in list_checkpoints(home.checkpoints)] == [5, 6]
+    assert {p.suffix for p in home.path.rglob("*") if p.is_file()} == {".yaml", ".jsonl", ".json", ".safetensors"}
+
+
+def test_not_finite_keeps_the_last_good_state(tmp_path, monkeypatch):
+    sound = FeatRec.loss
+    count = 0
+
+    def breaks(self, encoder, batch):
+        nonlocal count
+        count += 1
+        return sound(self, encoder, batch) * (float("nan") if count == 4 else 1.0)
+
+    monkeypatch.setattr(FeatRec, "loss", breaks)
+    with pytest.raises(NonFiniteError, match="step 4: the loss of task 'feat_rec'"):
+        run(tmp_path / "run", 6)
+    home = RunFolder(tmp_path / "run")
+    assert newest_checkpoint(home.checkpoints)[1]["step"] == 3
+    monkeypatch.setattr(FeatRec, "loss", sound)
+    _, parts = run(tmp_path / "run", 6, resume=True)
+    _, whole = run(tmp_path / "whole", 6)
+    assert parts.tobytes() == whole.tobytes()
+
+
+def test_saved_model_embeds_as_the_trained_one(tmp_path):
+    graph = make_graph(sparse=True)
+    trained, embeddings = run(tmp_path / "run", 3, graph=graph)
+    loaded = TrainedEncoder.load(RunFolder(tmp_path / "run"))
+    assert loaded.embed(graph).tobytes() == embeddings.tobytes() == trained.embed(graph).tobytes()
+    with pytest.raises(InputError, match="11 feature columns, the encoder was trained on 12"):
+        loaded.embed(make_graph(d=11))
+    model = RunFolder(tmp_path / "run").model_file
+    model.write_bytes(model.read_bytes()[:100])
+    with pytest.raises(InputError, match=r"model\.safetensors: corrupt"):
+        TrainedEncoder.load(RunFolder(tmp_path / "run"))
+
+
+def test_training_changes_neither_the_graph_nor_torch_s_own_stream():
+    graph = make_graph()
+    digest = graph.digest()
+    state = torch.get_rng_state()
+    train(graph, config(2))
+    assert graph.digest() == digest
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_graph_without_features_gets_structural_ones():
+    graph = make_graph().replace(features=None)
+    _, embeddings = train(graph, config(2))
+    assert np.isfinite(embeddings).all()
+    assert embeddings.shape == (60, 4)
