@@ -1,0 +1,73 @@
+import json
+
+import numpy as np
+import pytest
+from made import SMALL, make_graph
+
+from paretognn import ParetoGNN, evaluate
+from paretognn.methods.judge import judge, link_model, verdict
+from paretognn.training import RunFolder, make_config, merge
+
+CONFIG = make_config(merge(SMALL, {"steps": 3}))
+
+
+def test_link_embeddings_never_see_the_held_out_pairs():
+    """Taking a test pair out of the whole graph leaves the link model's embeddings bit-identical."""
+    graph = make_graph()
+    embeddings, split = link_model(graph, CONFIG)
+    train_graph = split.train_graph(graph)
+    dense = train_graph.adjacency().toarray()
+    for held in (*split.val, *split.test):
+        assert dense[held[0], held[1]] == dense[held[1], held[0]] == 0
+    from paretognn.training import train
+
+    assert train(train_graph, CONFIG)[1].tobytes() == embeddings.tobytes()
+
+
+def test_the_link_model_is_kept_and_extended(tmp_path):
+    graph = make_graph()
+    folder = RunFolder(tmp_path)
+    first, split = link_model(graph, CONFIG, folder=folder)
+    steps = []
+    again, same = link_model(graph, CONFIG, folder=folder, progress=lambda r: steps.append(r.step))
+    assert not steps
+    assert first.tobytes() == again.tobytes()
+    assert split.digest() == same.digest()
+    longer = CONFIG.model_copy(update={"steps": 5})
+    extended, _ = link_model(graph, longer, folder=folder, progress=lambda r: steps.append(r.step))
+    assert steps == [4, 5]
+    assert extended.tobytes() == link_model(graph, longer)[0].tobytes()
+
+
+def test_result_has_the_documented_form_and_the_controls_beside():
+    graph = make_graph(120, 8)
+    embeddings, split = link_model(graph, CONFIG)
+    result = judge(embeddings, graph, seeds=2, link=(embeddings, split), controls=CONFIG)
+    assert {t: s["metric"] for t, s in result["tasks"].items()} == {
+        "node_classification": "accuracy",
+        "node_clustering": "nmi",
+        "link_prediction": "auc",
+        "partition_prediction": "accuracy",
+    }
+    assert all(len(s["per_seed"]) == 2 for s in result["tasks"].values())
+    assert result["average"] == pytest.approx(np.mean([s["mean"] for s in result["tasks"].values()]))
+    assert list(result["controls"]) == ["raw-features", "smoothed-features", "spectral", "untrained"]
+    assert "training" in result["verdict"]
+    json.dumps(result, allow_nan=False)
+
+
+def test_verdict_says_so_where_training_did_not_pay():
+    score = lambda m: {"tasks": {"a": {"mean": m}}}  # noqa: E731
+    assert "did not pay" in verdict({**score(0.5), "controls": {"raw": score(0.6)}})
+    assert "10.0 points above" in verdict({**score(0.7), "controls": {"raw": score(0.6)}})
+
+
+def test_from_python():
+    graph = make_graph(120, 8)
+    model = ParetoGNN(steps=2, settings=SMALL).fit(graph)
+    result = evaluate(model, graph, seeds=1)
+    assert result["average"] is not None
+    alone = evaluate(model.transform(graph), graph, seeds=1)
+    assert alone["tasks"]["link_prediction"]["mean"] is None
+    assert "seen" in alone["tasks"]["link_prediction"]["reason"]
+    assert alone["average"] is None

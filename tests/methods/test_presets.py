@@ -1,0 +1,50 @@
+import pytest
+from made import make_graph
+
+from paretognn.errors import InputError
+from paretognn.methods import METHODS, PRESETS, method_config
+from paretognn.methods.presets import paper_table
+
+
+@pytest.mark.parametrize("name", [*paper_table(), "cora"])
+def test_the_paper_s_settings_resolve(name):
+    config, why = method_config(make_graph().replace(name=name), preset="paper")
+    assert config.steps == 10_000
+    assert config.tasks["mi_nsg"].contrast == "all"
+    assert list(config.tasks) == ["feat_rec", "topo_rec", "rep_decor", "mi_ng", "mi_nsg"]
+    assert ("pubmed" in why) == (name in ("cora", "pubmed"))
+
+
+def test_spot_values_of_the_paper_s_table():
+    photo = method_config(make_graph().replace(name="amazon-photo"), preset="paper")[0]
+    assert photo.optimizer.learning_rate == 1e-4
+    assert photo.tasks["topo_rec"].batch_size == 5120
+    assert photo.tasks["mi_ng"].sampler.model_dump() == {"name": "k-hop", "seeds": 5120, "hops": 3, "power": 1.0}
+    arxiv = method_config(make_graph().replace(name="ogbn-arxiv"), preset="paper")[0]
+    assert (arxiv.encoder.hidden_dims, arxiv.encoder.norm) == ([512] * 3, "layer")
+    physics = method_config(make_graph().replace(name="coauthor-physics"), preset="paper")[0]
+    assert (physics.tasks["mi_nsg"].sampler.hops, physics.tasks["rep_decor"].edge_drop) == (1, 0.5)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_with_every_preset(method, preset):
+    config, _ = method_config(make_graph(), method, preset)
+    assert (config.method, config.preset) == (method, preset)
+    single = method.replace("-", "_")
+    assert list(config.tasks) == ([single] if single in config.tasks and len(config.tasks) == 1 else list(config.tasks))
+    assert (len(config.tasks) == 1) == (method not in ("paretognn", "weighted-sum"))
+
+
+def test_overrides_reach_the_method_and_wrong_names_are_suggested():
+    config, _ = method_config(make_graph(), overrides={"method": "weighted-sum", "steps": 7})
+    assert (config.reconciler.name, config.steps) == ("weighted-sum", 7)
+    with pytest.raises(InputError, match="did you mean 'paretognn'"):
+        method_config(make_graph(), "paretogn")
+    with pytest.raises(InputError, match="did you mean 'quick'"):
+        method_config(make_graph(), preset="quik")
+
+
+def test_the_horizon_does_not_follow_the_steps():
+    short, long = (method_config(make_graph(), preset="quick", overrides={"steps": n})[0] for n in (6, 600))
+    assert short.schedule == long.schedule
