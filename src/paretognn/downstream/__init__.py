@@ -1,6 +1,7 @@
-"""Judging embeddings from anywhere on four downstream tasks. Knows embeddings, labels and graphs, never a model."""
+"""Embeddings from anywhere judged on four downstream tasks: knows labels and graphs, never a model."""
 
-from paretognn.downstream.evaluate import ALL, Evaluation, evaluate_embeddings
+from paretognn.downstream.evaluate import evaluate_embeddings
+from paretognn.downstream.evaluation import ALL, Evaluation
 from paretognn.downstream.link_file import load_link_split, save_link_split
 from paretognn.downstream.link_prediction import hits_at_k
 from paretognn.downstream.links import LinkSplit, split_links

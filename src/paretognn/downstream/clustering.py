@@ -27,7 +27,7 @@ def cluster_nmi(embeddings: np.ndarray, codes: np.ndarray, seeds: Sequence[int])
     Each seed keeps the best of 10 starts by k-means' own objective. Fewer distinct embeddings than clusters
     leave clusters empty, with a warning; all embeddings equal give NMI 0.
 
-    Raises InputError without labelled nodes, and with more clusters than nodes (an unused class asks for one).
+    Raises InputError without labelled nodes.
     """
     labelled = codes >= 0
     truth, points = codes[labelled], np.ascontiguousarray(embeddings[labelled], dtype=np.float32)
@@ -61,7 +61,7 @@ def k_means_nmi(points: np.ndarray, truth: np.ndarray, clusters: int, seeds: Seq
 
 
 def nmi(truth: np.ndarray, found: np.ndarray) -> float:
-    """Mutual information over the arithmetic mean of the two entropies; 0 where either side is one cluster."""
+    """Mutual information over the mean of the two entropies; 0 where either side is one cluster."""
     if len(np.unique(truth)) < 2 or len(np.unique(found)) < 2:
         return 0.0
     return float(normalized_mutual_info_score(truth, found, average_method="arithmetic"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from paretognn.downstream.clustering import cluster_nmi
+from paretognn.downstream.evaluation import ALL, METRICS, Evaluation
 from paretognn.downstream.labels import encode_labels
 from paretognn.downstream.link_prediction import predict_links
 from paretognn.downstream.links import LinkSplit, checked_link_split
@@ -19,53 +19,11 @@ from paretognn.downstream.partition import edge_cut, metis_partition, partition_
 from paretognn.downstream.scores import TaskScore
 from paretognn.downstream.splits import choose_splits, split_digest
 from paretognn.downstream.twins import warn_of_twins
+from paretognn.downstream.unit_rows import unit_rows
 from paretognn.errors import InputError, suggest
-from paretognn.graph.graph import Graph, Split
+from paretognn.graph.graph import Graph
 
-METRICS = {
-    "node_classification": "accuracy",
-    "node_clustering": "nmi",
-    "link_prediction": "auc",
-    "partition_prediction": "accuracy",
-}
-ALL = tuple(METRICS)
-NO_LINK_SPLIT = "no embeddings from a model that was kept from the test links: such embeddings have seen them"
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Scores of one set of embeddings, with what is needed to repeat them.
-
-    tasks : one `TaskScore` for each of the four tasks, in the order of `ALL`.
-    facts : digests, counts and settings, JSON-ready. seconds : per task.
-    """
-
-    tasks: dict[str, TaskScore]
-    seeds: tuple[int, ...]
-    split: str
-    facts: dict[str, Any] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def average(self) -> float | None:
-        """Mean of the four tasks' means; None unless all four exist."""
-        means = [score.mean for score in self.tasks.values()]
-        known = [mean for mean in means if mean is not None]
-        return float(np.mean(known)) if len(known) == len(ALL) else None
-
-    def to_json(self) -> dict[str, Any]:
-        """The content of ``evaluation.json``: only finite numbers, None where there is no score."""
-        return {
-            "tasks": {name: score.to_json() for name, score in self.tasks.items()},
-            "average": self.average,
-            "evaluation_seeds": list(self.seeds),
-            "std_is": "population, over evaluation seeds",
-            "split": self.split,
-            **self.facts,
-            "warnings": list(self.warnings),
-            "seconds": self.seconds,
-        }
+NO_LINK_SPLIT = "needs a link split and embeddings from a model that did not see its test links; these did"
 
 
 def evaluate_embeddings(
@@ -81,16 +39,18 @@ def evaluate_embeddings(
 ) -> Evaluation:
     """Judge embeddings [N, d], row by row those of the graph's nodes, after scaling each row to length 1.
 
-    tasks : those to run; the others get no score. seeds : evaluation seeds, or how many (0, 1, ..): they draw
-        the random splits, the negatives and the starts of k-means. They are not training seeds.
+    tasks : those to run; the others get no score.
+    seeds : evaluation seeds, or how many (0, 1, ..): they draw the random splits, the negatives and the
+        starts of k-means. They are not training seeds.
     split : ``random``, ``public`` or ``public:i``, for node classification and partition prediction.
-    link : embeddings [N, d'] of a model that saw `LinkSplit.train_graph` only, and that split; without it link
-        prediction gets no score, for ``link_reason``.
+    link : embeddings [N, d'] of a model that saw `LinkSplit.train_graph` only, and that split; without it
+        link prediction gets no score, for ``link_reason``.
     partition : int [N], the labels of partition prediction; `metis_partition` of the graph where None.
 
     A task that cannot be run on this graph has the reason in place of scores.
 
-    Raises InputError for embeddings of another shape or not finite, unknown tasks or split, seeds below 0.
+    Raises InputError for embeddings (of either kind) of another shape or not finite, a partition of another
+    length, a link split of another graph, an unknown task or split, and seeds below 0.
     """
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
     if not numbers or min(numbers) < 0:
@@ -98,58 +58,12 @@ def evaluate_embeddings(
     for name in tasks:
         if name not in METRICS:
             raise InputError(f"unknown task '{name}'{suggest(name, ALL)}")
-    points = unit_rows(embeddings, graph.num_nodes, "embeddings")
-    facts: dict[str, Any] = {"graph": graph.name, "nodes": graph.num_nodes, "dimensions": int(points.shape[1])}
-    codes = None
-    splits: list[Split] = []
-    names: tuple[str, ...] = ()
-    if graph.labels is not None:
-        codes, values = encode_labels(graph.labels)
-        if len(codes) != graph.num_nodes:
-            raise InputError(f"{len(codes)} labels for {graph.num_nodes} nodes")
-        names = _class_names(graph, values)
-        facts["labels"] = {"classes": list(names), "unlabelled_nodes": int((codes < 0).sum())}
-    if split != "random":
-        choose_splits(graph, split, numbers, np.zeros(graph.num_nodes, dtype=np.int64))  # a bad setting stops here
-
-    def labelled() -> np.ndarray:
-        if codes is None or not (codes >= 0).any():
-            raise InputError("the graph has no labels")
-        return codes
-
-    def node_classification() -> TaskScore:
-        splits.extend(choose_splits(graph, split, numbers, labelled()))
-        facts["split_digests"] = [split_digest(one) for one in splits]
-        warn_of_twins(graph, splits)
-        return classify(points, labelled(), splits, names)
-
-    def node_clustering() -> TaskScore:
-        return cluster_nmi(points, labelled(), numbers)
-
-    def link_prediction() -> TaskScore:
-        if link is None:
-            raise InputError(link_reason or NO_LINK_SPLIT)
-        link_split = checked_link_split(link[1], graph)
-        facts["link_split_digest"] = link_split.digest()
-        return predict_links(unit_rows(link[0], graph.num_nodes, "link embeddings"), graph, link_split, numbers)
-
-    def partition_prediction() -> TaskScore:
-        parts = metis_partition(graph) if partition is None else np.asarray(partition)
-        if parts.shape != (graph.num_nodes,):
-            raise InputError(f"the partition has shape {list(parts.shape)}, the graph {graph.num_nodes} nodes")
-        facts["partition"] = {
-            "sizes": np.unique(parts, return_counts=True)[1].tolist(),
-            "edge_cut": edge_cut(graph, parts),
-            "digest": partition_digest(parts),
-        }
-        part_codes, part_names = encode_labels(parts)
-        return classify(points, part_codes, choose_splits(graph, split, numbers, parts), part_names)
-
-    run: dict[str, Callable[[], TaskScore]] = {
-        "node_classification": node_classification,
-        "node_clustering": node_clustering,
-        "link_prediction": link_prediction,
-        "partition_prediction": partition_prediction,
+    job = _Job(embeddings, graph, numbers, split, link, link_reason, partition)
+    runs: dict[str, Callable[[], TaskScore]] = {
+        "node_classification": job.node_classification,
+        "node_clustering": job.node_clustering,
+        "link_prediction": job.link_prediction,
+        "partition_prediction": job.partition_prediction,
     }
     scores: dict[str, TaskScore] = {}
     seconds: dict[str, float] = {}
@@ -160,32 +74,83 @@ def evaluate_embeddings(
                 continue
             start = time.perf_counter()
             try:
-                scores[name] = run[name]()
+                scores[name] = runs[name]()
             except InputError as error:
                 scores[name] = TaskScore(metric, reason=str(error))
             seconds[name] = round(time.perf_counter() - start, 3)
-    return Evaluation(scores, numbers, split, facts, tuple(messages), seconds)
+    return Evaluation(scores, numbers, split, job.facts, tuple(messages), seconds)
 
 
-def unit_rows(embeddings: Any, num_nodes: int, what: str) -> np.ndarray:
-    """Float32 [N, d] with rows of length 1; a zero row stays zero.
+class _Job:
+    """Checked input of one evaluation. A task that cannot be run raises InputError."""
 
-    Raises InputError for another shape, another number of rows, no columns, and values that are not finite.
-    """
-    rows = np.asarray(embeddings)
-    if rows.ndim != 2 or rows.shape[0] != num_nodes or rows.shape[1] == 0 or rows.dtype.kind not in "fiub":
-        raise InputError(
-            f"{what} must be numbers of shape [{num_nodes}, d], one row a node, not {rows.dtype} {list(rows.shape)}"
-        )
-    rows = rows.astype(np.float64 if rows.dtype.itemsize > 4 else np.float32)
-    bad = ~np.isfinite(rows)
-    if bad.any():
-        raise InputError(f"{what}: {int(bad.sum())} value(s) are NaN or infinite, the first in row {int(bad.any(1).argmax())}")
-    # The largest entry first: squares of huge or tiny values would leave the range of floats.
-    largest = np.abs(rows).max(axis=1, keepdims=True)
-    rows /= np.where(largest > 0, largest, 1)
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(length > 0, length, 1)).astype(np.float32)
+    def __init__(
+        self,
+        embeddings: np.ndarray,
+        graph: Graph,
+        seeds: tuple[int, ...],
+        split: str,
+        link: tuple[np.ndarray, LinkSplit] | None,
+        link_reason: str | None,
+        partition: np.ndarray | None,
+    ) -> None:
+        self.graph, self.seeds, self.split = graph, seeds, split
+        self.points = unit_rows(embeddings, graph.num_nodes, "embeddings")
+        self.facts: dict[str, Any] = {
+            "graph": graph.name,
+            "nodes": graph.num_nodes,
+            "dimensions": self.points.shape[1],
+        }
+        self.link, self.link_reason = None, link_reason
+        if link is not None:
+            points = unit_rows(link[0], graph.num_nodes, "link embeddings")
+            self.link = points, checked_link_split(link[1], graph)
+        self.partition = None if partition is None else np.asarray(partition)
+        if self.partition is not None and self.partition.shape != (graph.num_nodes,):
+            shape = list(self.partition.shape)
+            raise InputError(f"the partition has shape {shape}, the graph {graph.num_nodes} nodes")
+        if split != "random":
+            with collected():  # a bad setting is an error now; what it leaves out is told by the tasks
+                choose_splits(graph, split, seeds, np.zeros(graph.num_nodes, dtype=np.int64))
+        self.codes = None
+        if graph.labels is not None:
+            self.codes, values = encode_labels(graph.labels)
+            if len(self.codes) != graph.num_nodes:
+                raise InputError(f"{len(self.codes)} labels for {graph.num_nodes} nodes")
+            self.names = _class_names(graph, values)
+            unlabelled = int((self.codes < 0).sum())
+            self.facts["labels"] = {"classes": list(self.names), "unlabelled_nodes": unlabelled}
+
+    def labels(self) -> np.ndarray:
+        if self.codes is None or not (self.codes >= 0).any():
+            raise InputError("the graph has no labels")
+        return self.codes
+
+    def node_classification(self) -> TaskScore:
+        splits = choose_splits(self.graph, self.split, self.seeds, self.labels())
+        self.facts["split_digests"] = [split_digest(one) for one in splits]
+        warn_of_twins(self.graph, splits)
+        return classify(self.points, self.labels(), splits, self.names)
+
+    def node_clustering(self) -> TaskScore:
+        return cluster_nmi(self.points, self.labels(), self.seeds)
+
+    def link_prediction(self) -> TaskScore:
+        if self.link is None:
+            raise InputError(self.link_reason or NO_LINK_SPLIT)
+        points, split = self.link
+        self.facts["link_split_digest"] = split.digest()
+        return predict_links(points, self.graph, split, self.seeds)
+
+    def partition_prediction(self) -> TaskScore:
+        parts = metis_partition(self.graph) if self.partition is None else self.partition
+        self.facts["partition"] = {
+            "sizes": np.unique(parts, return_counts=True)[1].tolist(),
+            "edge_cut": edge_cut(self.graph, parts),
+            "digest": partition_digest(parts),
+        }
+        codes, names = encode_labels(parts)
+        return classify(self.points, codes, choose_splits(self.graph, self.split, self.seeds, codes), names)
 
 
 def _class_names(graph: Graph, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,15 +1,15 @@
-"""A link split as a Parquet file by node ids: columns ``source``, ``target`` and ``set`` (train, val or test)."""
+"""A link split as a Parquet file by node ids: columns ``source``, ``target``, ``set`` (train, val, test)."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from paretognn.atomic import atomic_write
 from paretognn.downstream.links import LinkSplit, checked_link_split
 from paretognn.downstream.splits import PARTS
 from paretognn.errors import InputError
@@ -24,12 +24,14 @@ def save_link_split(path: str | os.PathLike[str], split: LinkSplit, graph: Graph
     pairs = np.concatenate([getattr(split, part) for part in PARTS])
     sets = np.repeat(PARTS, [len(getattr(split, part)) for part in PARTS])
     table = pa.table(
-        {"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1])), "set": pa.array(sets)}
+        {
+            "source": ids.take(pa.array(pairs[:, 0])),
+            "target": ids.take(pa.array(pairs[:, 1])),
+            "set": pa.array(sets),
+        }
     )
-    path = Path(path)
-    beside = path.with_name(f"{path.name}.part")
-    pq.write_table(table, beside)
-    beside.replace(path)
+    with atomic_write(path) as aside:
+        pq.write_table(table, aside)
 
 
 def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
@@ -61,6 +63,7 @@ def _positions(path: str | os.PathLike[str], column: str, table: pa.Table, graph
     if found.null_count:
         first = named.filter(found.is_null())[0].as_py()
         raise InputError(
-            f"{path}: {found.null_count} {column} id(s) are not in graph '{graph.name}'; the first is '{first}'"
+            f"{path}: {found.null_count} id(s) of column '{column}' are not in graph '{graph.name}'; "
+            f"the first is '{first}'"
         )
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)

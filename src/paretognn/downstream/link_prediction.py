@@ -17,7 +17,7 @@ from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
 
 C_GRID = (1.0, 2.0**4, 2.0**8, 2.0**12, 2.0**16)
-"""Higher than for single embeddings: the entries of a product of two unit rows are smaller by the root of d."""
+"""Higher than for nodes: the entries of a product of two unit rows are smaller by the root of d."""
 SINGLE_PRECISION_ABOVE = 2**24
 """Entries of the training matrix above which it is kept in float32."""
 MEMORY_LIMIT = 2 * 2**30
@@ -27,7 +27,7 @@ MEMORY_LIMIT = 2 * 2**30
 def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds: Sequence[int]) -> TaskScore:
     """Test AUC for each seed; the seed draws the negatives, the split stays.
 
-    embeddings : float32 [N, d] with rows of length 1 (or 0), from a model that saw `LinkSplit.train_graph` only.
+    embeddings : float32 [N, d], rows of length 1 or 0, from a model that saw `LinkSplit.train_graph` only.
     graph : the whole graph. A pair's features are the elementwise product of its two embeddings. C is one of
     5 values, by validation AUC; of equal ones the smallest, and 1 without validation pairs.
 
@@ -36,8 +36,8 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
     needed = 2 * len(split.train) * embeddings.shape[1] * 4
     if needed > MEMORY_LIMIT:
         raise InputError(
-            f"link prediction on {embeddings.shape[1]} dimensions and {2 * len(split.train)} training pairs needs "
-            f"{needed / 2**30:.0f} GiB: reduce the embeddings to fewer dimensions first"
+            f"link prediction on {embeddings.shape[1]} dimensions and {2 * len(split.train)} training pairs "
+            f"needs a matrix of {needed / 2**30:.1f} GiB: reduce the embeddings to fewer dimensions first"
         )
 
     def one(seed: int) -> tuple[float, float]:

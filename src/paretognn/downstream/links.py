@@ -24,7 +24,7 @@ SAMPLE = (210_000, 30_000, 60_000)
 
 @dataclass(frozen=True, eq=False)
 class LinkSplit:
-    """Unordered node pairs, int64 [., 2] with the smaller index first, sorted; each an edge of the graph, in one set.
+    """Edges of a graph in three disjoint sets: int64 [., 2], smaller index first, sorted.
 
     On sampled graphs the three sets are not all edges; the others stay in the train graph.
     """
@@ -34,13 +34,19 @@ class LinkSplit:
     test: np.ndarray
 
     def train_graph(self, graph: Graph) -> Graph:
-        """The graph without validation and test pairs, in either direction; all else as it was."""
+        """The graph without validation and test pairs, in either direction; all else as it was.
+
+        Raises InputError where one of them is no edge of the graph.
+        """
         rows = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), graph.degrees)
         keys = rows * graph.num_nodes + graph.indices  # ascending, since rows are sorted
         hidden = np.concatenate([self.val, self.test])
         hidden = np.concatenate([hidden, hidden[:, ::-1]])
         keep = np.ones(len(keys), dtype=bool)
-        keep[np.searchsorted(keys, hidden[:, 0] * graph.num_nodes + hidden[:, 1])] = False
+        place, found = _find(_keys(hidden, graph.num_nodes), keys)
+        if not found.all():
+            raise InputError(f"link split: {int((~found).sum())} pair(s) are not edges of graph '{graph.name}'")
+        keep[place] = False
         degrees = np.bincount(rows[keep], minlength=graph.num_nodes)
         return graph.replace(
             indptr=np.concatenate([[0], np.cumsum(degrees)]).astype(graph.indptr.dtype),
@@ -63,7 +69,7 @@ class LinkSplit:
 
 
 def split_links(graph: Graph, seed: int, fractions: Fractions = PAPER_FRACTIONS) -> LinkSplit:
-    """A random split of the unordered pairs, with exact counts (`exact_counts`); the same for the same arguments.
+    """A random split of the unordered pairs with exact counts (`exact_counts`), a function of its arguments.
 
     Graphs above 1,000,000 pairs get 210,000/30,000/60,000 of them instead, whatever ``fractions`` says.
     Warns with the number of nodes that the split isolates.
@@ -80,7 +86,9 @@ def split_links(graph: Graph, seed: int, fractions: Fractions = PAPER_FRACTIONS)
         order = rng.permutation(len(pairs))
     first, second, third = np.cumsum(sizes)
     split = LinkSplit(
-        pairs[np.sort(order[:first])], pairs[np.sort(order[first:second])], pairs[np.sort(order[second:third])]
+        pairs[np.sort(order[:first])],
+        pairs[np.sort(order[first:second])],
+        pairs[np.sort(order[second:third])],
     )
     isolated = split.isolated(graph)
     if isolated:
@@ -100,15 +108,16 @@ def checked_link_split(split: LinkSplit, graph: Graph) -> LinkSplit:
     every = np.concatenate(list(parts.values()))
     if every.min() < 0 or every.max() >= graph.num_nodes:
         raise InputError(f"link split: a node index lies outside 0..{graph.num_nodes - 1}")
-    edges = graph.pairs()
-    known = np.isin(_keys(every, graph.num_nodes), _keys(edges, graph.num_nodes))
+    keys = _keys(every, graph.num_nodes)
+    _, known = _find(keys, _keys(graph.pairs(), graph.num_nodes))
     if not known.all():
         ids = graph.id_array()
         low, high = (ids[int(node)].as_py() for node in every[~known][0])
         raise InputError(
-            f"link split: {int((~known).sum())} pair(s) are not edges of graph '{graph.name}'; the first is {low} - {high}"
+            f"link split: {int((~known).sum())} pair(s) are not edges of graph '{graph.name}'; "
+            f"the first is {low} - {high}"
         )
-    repeated = len(every) - len(np.unique(_keys(every, graph.num_nodes)))
+    repeated = len(every) - len(np.unique(keys))
     if repeated:
         raise InputError(f"link split: {repeated} pair(s) are named more than once")
     return LinkSplit(**parts)
@@ -121,3 +130,11 @@ def _canonical(pairs: np.ndarray) -> np.ndarray:
 
 def _keys(pairs: np.ndarray, num_nodes: int) -> np.ndarray:
     return pairs[:, 0] * num_nodes + pairs[:, 1]
+
+
+def _find(wanted: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the wanted keys, and whether each is there."""
+    place = np.searchsorted(ascending, wanted)
+    found = place < len(ascending)
+    found[found] = ascending[place[found]] == wanted[found]
+    return place, found

@@ -1,7 +1,8 @@
 """Logistic regression for many values of C at once.
 
-The objective is scikit-learn's ``LogisticRegression``: C times the sum of the losses plus half the squared norm
-of the weights, the intercept free; the softmax loss for three and more classes, the binomial one for two.
+The objective is that of scikit-learn's ``LogisticRegression``: C times the sum of the losses plus half the
+squared norm of the weights, the intercept free; the softmax loss for three and more classes, the binomial one
+for two.
 
 All values of C share one L-BFGS run, so that an iteration is one product [n, d] x [d, B k]. The problem is
 solved in the principal axes of the centred features: a rotation leaves the penalty as it is, the free
@@ -69,9 +70,7 @@ def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> L
     classes, codes = np.unique(targets, return_inverse=True)
     outputs = len(classes) if len(classes) > 2 else 1
     if len(classes) == 1:
-        return LogisticPath(
-            values, classes, np.zeros((len(values), 1, features.shape[1])), np.zeros((len(values), 1))
-        )
+        return LogisticPath(values, classes, np.zeros((len(values), 1, features.shape[1])), np.zeros((len(values), 1)))
     x = torch.from_numpy(np.ascontiguousarray(features))
     mean = x.mean(0)
     axes, design, spread = _principal_axes(x - mean)
@@ -82,7 +81,7 @@ def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> L
 
 
 def _principal_axes(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Orthonormal axes [d, r], the coordinates with a column of ones [n, r + 1], their squared lengths [r]."""
+    """Orthonormal axes [d, r]; coordinates [n, r + 1], the last column ones; their squared lengths [r]."""
     span = None
     if x.shape[1] > x.shape[0]:
         span = torch.linalg.qr(x.T).Q

@@ -51,7 +51,7 @@ def sample_non_edges(graph: Graph, amount: int, rng: np.random.Generator) -> np.
     total = nodes * (nodes - 1) // 2
     if amount > total - len(edges):
         raise InputError(
-            f"{amount} negative pairs are needed, and the graph has {total - len(edges)} pair(s) without an edge"
+            f"{amount} negative pairs are needed, the graph has {total - len(edges)} pair(s) without an edge"
         )
     if total <= LIST_BELOW * (len(edges) + amount):
         low, high = np.triu_indices(nodes, k=1)

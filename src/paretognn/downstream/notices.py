@@ -1,4 +1,4 @@
-"""Warnings of the evaluation: facts about the data or a protocol choice that a reader of the scores should know."""
+"""Warnings of the evaluation: what a reader of the scores should know about data and protocol."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def notify(message: str) -> None:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Gather the messages of `EvaluationWarning` raised inside, each once and in order; other warnings pass on."""
+    """Gather messages of `EvaluationWarning`, each once and in order; other warnings pass on."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EvaluationWarning)

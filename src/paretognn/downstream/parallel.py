@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -21,10 +21,15 @@ MEMORY = 4 * 2**30
 
 
 def map_seeds(function: Callable[[Item], Result], items: Sequence[Item], bytes_each: int = 0) -> list[Result]:
-    """``[function(item) for item in items]``, on as many threads as torch may use, cores shared out among them."""
+    """``[function(item) for item in items]``, on as many threads as torch may use.
+
+    Arithmetic inside an item has one thread, so that results do not depend on the number of cores; only where
+    ``bytes_each`` keeps items from running side by side does each get a share of the cores.
+    """
     cores = torch.get_num_threads()
-    workers = max(1, min(cores, len(items), MEMORY // max(bytes_each, 1)))
-    inner = cores // workers
+    wanted = min(cores, len(items))
+    workers = max(1, min(wanted, MEMORY // max(bytes_each, 1)))
+    inner = 1 if workers == wanted else cores // workers
 
     def limit() -> None:
         torch.set_num_threads(inner)

@@ -15,9 +15,9 @@ PARTS = 10
 
 
 def metis_partition(graph: Graph, parts: int = PARTS, seed: int = 0) -> np.ndarray:
-    """Part of every node, int64 [N] in 0..parts-1: a function of the graph's structure, ``parts`` and ``seed``.
+    """Part of every node, int64 [N]: a function of the graph's structure, ``parts`` and ``seed``.
 
-    Edge weights are ignored, with a warning: METIS takes whole numbers only, and the paper's graphs have none.
+    Edge weights are ignored, with a warning: METIS takes whole numbers only, the paper's graphs have none.
     More parts than nodes are cut to one a node, with a warning. A graph without edges gets balanced parts at
     random, with a warning.
 

@@ -14,7 +14,7 @@ C_GRID: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-10, 11))
 
 @dataclass(frozen=True)
 class ProbeScore:
-    """Test accuracy, the chosen C, and the classes without a training node with their number of test nodes."""
+    """Test accuracy and the chosen C; classes without a training node, and the number of their test nodes."""
 
     accuracy: float
     C: float

@@ -21,8 +21,8 @@ PAPER_FRACTIONS: Fractions = (0.1, 0.1, 0.8)
 def exact_counts(total: int, fractions: Fractions, what: str = "labelled nodes") -> tuple[int, int, int]:
     """Sizes of train, validation and test.
 
-    Each is its fraction of ``total``, rounded, and at least 1 unless the fraction is 0; the largest part takes
-    what rounding leaves over. Fractions that sum to less than 1 leave the rest unused.
+    Each is its fraction of ``total``, rounded, and at least 1 unless the fraction is 0; the largest part
+    takes what rounding leaves over. Fractions that sum to less than 1 leave the rest unused.
 
     Raises InputError for fractions outside [0, 1] or with a sum above 1, and where ``total`` is too small.
     """
@@ -40,7 +40,7 @@ def exact_counts(total: int, fractions: Fractions, what: str = "labelled nodes")
 
 
 def random_split(labels: Any, seed: int, fractions: Fractions = PAPER_FRACTIONS) -> Split:
-    """A random split of the labelled nodes with exact counts (`exact_counts`), the same for the same arguments.
+    """A random split of the labelled nodes with exact counts (`exact_counts`), a function of its arguments.
 
     labels : [N] or [N, 1] of any kind that `encode_labels` takes; unlabelled nodes are in no part.
 
@@ -68,7 +68,7 @@ def checked_split(split: Split, codes: np.ndarray, name: str = "public split") -
 
     codes : int64 [N], -1 where unknown.
 
-    Raises InputError where parts overlap, repeat a node, reach outside the graph, or leave train or test empty.
+    Raises InputError where parts overlap, repeat a node, reach outside the graph, or train or test is empty.
     """
     parts = [np.asarray(getattr(split, part), dtype=np.int64) for part in PARTS]
     every = np.concatenate(parts)
@@ -89,9 +89,7 @@ def checked_split(split: Split, codes: np.ndarray, name: str = "public split") -
     return Split(train, val, test)
 
 
-def choose_splits(
-    graph: Graph, spec: str, seeds: int | Sequence[int], labels: np.ndarray | None = None
-) -> list[Split]:
+def choose_splits(graph: Graph, spec: str, seeds: int | Sequence[int], labels: np.ndarray | None = None) -> list[Split]:
     """One split for each evaluation seed.
 
     spec : ``random`` (10/10/80 drawn by the seed); ``public`` (the i-th seed takes the i-th public split,
@@ -122,7 +120,7 @@ def choose_splits(
 
 
 def split_digest(split: Split) -> str:
-    """SHA-256 (hex) of the three sets, in the order train, validation, test; the order inside a set is ignored."""
+    """SHA-256 (hex) of train, validation and test; the order inside a set is ignored."""
     h = hashlib.sha256()
     for part in PARTS:
         nodes = np.sort(np.asarray(getattr(split, part), dtype="<i8"))

@@ -1,4 +1,4 @@
-"""Duplicate nodes: same features and same neighbours. Where one is in train and another in test, the test leaks."""
+"""Duplicate nodes, with equal features and neighbours: one in train and another in test is a leak."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from paretognn.graph.graph import Graph, Split
 def twin_groups(graph: Graph) -> np.ndarray | None:
     """Number of the group of each node, int64 [N]: equal for nodes with equal features and equal neighbours.
 
-    By 64-bit sums of random words, so two different nodes meet with chance about N^2 / 2^65. None for a graph without
-    features, where all leaves of a star would be twins.
+    Found by 64-bit sums of random words: some two different nodes meet with a chance of about N^2 / 2^65.
+    None for a graph without features, where all leaves of a star would be twins.
     """
     if graph.features is None:
         return None
@@ -38,10 +38,11 @@ def warn_of_twins(graph: Graph, splits: Sequence[Split]) -> None:
     if groups is None or not splits:
         return
     crossing = [int(np.isin(groups[split.test], groups[split.train]).sum()) for split in splits]
-    if max(crossing):
+    worst = int(np.argmax(crossing))
+    if crossing[worst]:
         notify(
-            f"duplicate nodes: in the worst split {max(crossing)} of {len(splits[int(np.argmax(crossing))].test)} test "
-            f"nodes have the features and neighbours of a training node; the graph is used raw, not filtered"
+            f"duplicate nodes: in the worst split {crossing[worst]} of {len(splits[worst].test)} test nodes have "
+            "the features and neighbours of a training node; the graph is used raw, not filtered"
         )
 
 
