@@ -2,10 +2,10 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does; before torch is loaded
 
-import pytest  # noqa: E402
-from made import make_graph  # noqa: E402
+import pytest
 
-from paretognn.graph import Graph  # noqa: E402
+from made import make_graph
+from paretognn.graph import Graph
 
 
 @pytest.fixture(params=["dense", "sparse"])

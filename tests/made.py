@@ -10,13 +10,17 @@ from paretognn.sampling import Augmentation, DeviceGraph, augment, whole
 from paretognn.training.prepare import prepare
 
 
-def make_graph(n: int = 60, degree: int = 6, d: int = 12, classes: int = 3, *, sparse: bool = False, seed: int = 0) -> Graph:
+def make_graph(
+    n: int = 60, degree: int = 6, d: int = 12, classes: int = 3, *, sparse: bool = False, seed: int = 0
+) -> Graph:
     """A small homophilous graph: ``classes`` blocks, features around a centre a class."""
     r = np.random.default_rng(seed)
     labels = np.arange(n) % classes
     source = r.integers(0, n, n * degree // 2)
     same = r.random(len(source)) < 0.8
-    target = np.where(same, (source + classes * r.integers(1, n // classes, len(source))) % n, r.integers(0, n, len(source)))
+    target = np.where(
+        same, (source + classes * r.integers(1, n // classes, len(source))) % n, r.integers(0, n, len(source))
+    )
     features = (r.standard_normal((classes, d))[labels] + r.standard_normal((n, d))).astype(np.float32)
     if sparse:
         features = np.where(r.random((n, d)) < 0.2, np.abs(features), 0).astype(np.float32)

@@ -2,12 +2,12 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from made import SMALL, make_graph
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from torch_geometric.data import Data
 from torch_geometric.nn import GraphSAGE
 
+from made import SMALL, make_graph
 from paretognn import InputError, ParetoGNN
 
 
@@ -51,7 +51,7 @@ def test_scikit_learn_s_contract():
     assert clone(model).get_params()["steps"] == 3
     with pytest.raises(NotFittedError):
         model.transform(make_graph())
-    with pytest.raises(InputError, match="accept|graph"):
+    with pytest.raises(InputError, match="graph"):
         model.fit("a string")
 
 

@@ -13,7 +13,7 @@ from torch import nn
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import method_config
-from paretognn.methods.judge import judge, link_model
+from paretognn.methods.judge import judge, link_embeddings, open_link_split
 from paretognn.training import RunFolder, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
 
@@ -133,14 +133,19 @@ def evaluate(
     chosen = tuple(tasks) if tasks is not None else ALL
     if not isinstance(model, ParetoGNN):
         matrix = np.asarray(model)
-        config = method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
+        config = (
+            method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
+        )
         return judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
     links, reason = None, None
     if link and "link_prediction" in chosen:
         try:
-            links = link_model(own, model.config_, model.device, encoder=_fresh(model.encoder))
+            pairs = open_link_split(own, model.config_)
         except InputError as error:
             reason = str(error)
+        else:
+            fresh = _fresh(model.encoder)
+            links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
     return judge(
         model.transform(own), own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
@@ -155,6 +160,7 @@ def _fresh(encoder: nn.Module | None) -> nn.Module | None:
 
     fresh = copy.deepcopy(encoder)
     for module in fresh.modules():
-        if hasattr(module, "reset_parameters"):
-            module.reset_parameters()
+        reset = getattr(module, "reset_parameters", None)
+        if callable(reset):
+            reset()
     return fresh

@@ -31,9 +31,15 @@ class GraphSource:
 
     def check(self) -> None:
         """InputError unless exactly one kind of source is named."""
-        kinds = [self.dataset is not None, self.nodes is not None or self.edges is not None, self.graph is not None]
+        kinds = [
+            self.dataset is not None,
+            self.nodes is not None or self.edges is not None,
+            self.graph is not None,
+        ]
         if sum(kinds) == 0:
-            raise InputError("name a graph: --dataset NAME, or --nodes FILE --edges FILE, or --edges FILE, or --graph FILE.npz")
+            raise InputError(
+                "name a graph: --dataset NAME, or --nodes FILE --edges FILE, or --edges FILE, or --graph FILE.npz"
+            )
         if sum(kinds) > 1:
             raise InputError("name one graph only: --dataset, or --nodes and --edges, or --graph")
         if self.nodes is not None and self.edges is None:

@@ -56,9 +56,7 @@ def planetoid(folder: Path, rng: np.random.Generator, prefix: str = "cora", gap:
     x = sp.csr_matrix((rng.random((known, width)) < 0.2).astype(np.float32))
     tx = sp.csr_matrix((rng.random((tested, width)) < 0.2).astype(np.float32))
     ally, ty = (np.eye(classes, dtype=np.int32)[rng.integers(0, classes, n)] for n in (known, tested))
-    index = known + np.concatenate(
-        [[0, nodes - known - 1], 1 + rng.permutation(nodes - known - 2)[: tested - 2]]
-    )
+    index = known + np.concatenate([[0, nodes - known - 1], 1 + rng.permutation(nodes - known - 2)[: tested - 2]])
     graph: defaultdict[int, list[int]] = defaultdict(list)
     for node in range(nodes):
         graph[node] = []
@@ -85,9 +83,7 @@ def gnn_benchmark(folder: Path, rng: np.random.Generator) -> None:
     np.savez(folder / "ms_academic_cs.npz", **arrays)
 
 
-def geom_gcn(
-    folder: Path, rng: np.random.Generator, prefix: str = "chameleon", indexed: bool = False
-) -> None:
+def geom_gcn(folder: Path, rng: np.random.Generator, prefix: str = "chameleon", indexed: bool = False) -> None:
     nodes, width = 24, 9
     lines = ["node_id\tfeature\tlabel"]
     for node in rng.permutation(nodes) if indexed else range(nodes):

@@ -30,9 +30,7 @@ CLASSES: dict[str, Callable[[Path], object]] = {
     "texas": lambda root: pyg.WebKB(root / "WebKB", "texas"),
     "wisconsin": lambda root: pyg.WebKB(root / "WebKB", "wisconsin"),
     "cornell": lambda root: pyg.WebKB(root / "WebKB", "cornell"),
-    "minesweeper": lambda root: pyg.HeterophilousGraphDataset(
-        root / "HeterophilousGraphDataset", "minesweeper"
-    ),
+    "minesweeper": lambda root: pyg.HeterophilousGraphDataset(root / "HeterophilousGraphDataset", "minesweeper"),
     "airports-usa": lambda root: pyg.Airports(root / "Airports", "usa"),
     "airports-europe": lambda root: pyg.Airports(root / "Airports", "europe"),
     "airports-brazil": lambda root: pyg.Airports(root / "Airports", "brazil"),
@@ -77,9 +75,7 @@ def assert_same_splits(graph: Graph, data: Data) -> None:
     if "train_mask" not in data:
         assert graph.splits == ()
         return
-    columns = {
-        name: data[name].reshape(data.num_nodes, -1) for name in ("train_mask", "val_mask", "test_mask")
-    }
+    columns = {name: data[name].reshape(data.num_nodes, -1) for name in ("train_mask", "val_mask", "test_mask")}
     assert len(graph.splits) == columns["train_mask"].shape[1]
     for index, split in enumerate(graph.splits):
         for part, mask in zip((split.train, split.val, split.test), columns.values(), strict=True):

@@ -118,11 +118,7 @@ def test_citeseer_states_its_absent_nodes(small_root: Path) -> None:
 
 def test_airports_keep_their_ids(small_root: Path) -> None:
     graph = load_dataset("airports-brazil", small_root)
-    table = (
-        (folder_of("airports-brazil", small_root) / "labels-brazil-airports.txt")
-        .read_text()
-        .split("\n")[1:-1]
-    )
+    table = (folder_of("airports-brazil", small_root) / "labels-brazil-airports.txt").read_text().split("\n")[1:-1]
     assert graph.id_array().to_pylist() == [row.split()[0] for row in table]
 
 
@@ -146,9 +142,7 @@ def test_nothing_is_written_into_a_named_root(root: Path) -> None:
     assert sorted(root.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in dataset_names() if n not in ("wiki-cs", "ogbn-arxiv", "ogbn-products")]
-)
+@pytest.mark.parametrize("name", [n for n in dataset_names() if n not in ("wiki-cs", "ogbn-arxiv", "ogbn-products")])
 def test_real_sizes(name: str, data_root: Path) -> None:
     entry = dataset_entry(name)
     graph = load_dataset(name, data_root)
@@ -160,17 +154,12 @@ def test_real_sizes(name: str, data_root: Path) -> None:
 
 
 def test_real_actor_keeps_its_published_pairs(data_root: Path) -> None:
-    pairs = {
-        name: load_dataset(name, data_root).num_edges
-        for name in ("actor", "amazon-photo", "coauthor-physics")
-    }
+    pairs = {name: load_dataset(name, data_root).num_edges for name in ("actor", "amazon-photo", "coauthor-physics")}
     assert pairs == {"actor": 26659, "amazon-photo": 119081, "coauthor-physics": 247962}
 
 
 def test_real_partial_arxiv_names_what_is_missing(data_root: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"2 of 7 files are missing .*raw/edge\.csv\.gz, raw/node-feat\.csv\.gz"
-    ):
+    with pytest.raises(InputError, match=r"2 of 7 files are missing .*raw/edge\.csv\.gz, raw/node-feat\.csv\.gz"):
         load_dataset("ogbn-arxiv", data_root)
 
 

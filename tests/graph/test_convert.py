@@ -70,9 +70,7 @@ def test_masks_of_several_columns_are_several_splits():
 def test_c56_overlapping_masks_are_rejected():
     mask = torch.tensor([True, True, False])
     data = Data(x=torch.eye(3), edge_index=torch.tensor(EDGES), train_mask=mask, test_mask=mask)
-    with pytest.raises(
-        InputError, match=r"train_mask and test_mask overlap in 2 node\(s\) of split 0: row 0"
-    ):
+    with pytest.raises(InputError, match=r"train_mask and test_mask overlap in 2 node\(s\) of split 0: row 0"):
         as_graph(data)
     data.test_mask = torch.tensor([True])
     with pytest.raises(InputError, match="test_mask has shape"):

@@ -69,9 +69,7 @@ def test_c17_a_headerless_file_keeps_its_first_edge(desk, edges):
 
 
 def test_c17_or_is_an_error(desk):
-    with pytest.raises(
-        InputError, match=r"cannot tell whether the first line 'a,b' .*--header yes or --header no"
-    ):
+    with pytest.raises(InputError, match=r"cannot tell whether the first line 'a,b' .*--header yes or --header no"):
         desk.read(None, "a,b\nc,d\n")
     with pytest.raises(InputError, match="cannot tell"):
         desk.read("node,0,1,2\na,.1,.2,.3\nb,.4,.5,.6\n", EDGES)

@@ -61,17 +61,13 @@ def test_the_order_of_rows_does_not_matter(desk, data):
     def read(node_rows, edge_rows):
         graph = desk.read(
             csv_bytes([("id", "x"), *node_rows], ","),
-            csv_bytes(
-                [("source", "target", "weight"), *((f"n{a}", f"n{b}", w) for a, b, w in edge_rows)], ","
-            ),
+            csv_bytes([("source", "target", "weight"), *((f"n{a}", f"n{b}", w) for a, b, w in edge_rows)], ","),
         )
         order = np.argsort([int(name[1:]) for name in graph.ids.to_pylist()])
         return graph, graph.adjacency().toarray()[np.ix_(order, order)], graph.features[order]
 
     one, matrix, features = read(nodes, edges)
-    other, other_matrix, other_features = read(
-        data.draw(st.permutations(nodes)), data.draw(st.permutations(edges))
-    )
+    other, other_matrix, other_features = read(data.draw(st.permutations(nodes)), data.draw(st.permutations(edges)))
     assert np.allclose(matrix, other_matrix)
     assert (features == other_features).all()
     assert one.counts == other.counts
@@ -139,7 +135,5 @@ def test_any_damage_to_a_good_file_gives_a_graph_or_one_line(desk, kind, data):
     content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path.write_bytes(
-        bytes(content[: data.draw(st.integers(1, len(content)))]) if data.draw(st.booleans()) else content
-    )
+    path.write_bytes(bytes(content[: data.draw(st.integers(1, len(content)))]) if data.draw(st.booleans()) else content)
     graph_or_input_error(read)

@@ -220,9 +220,7 @@ def test_c15_in_parquet(desk, value):
 
 def test_c16_a_text_column_names_itself_and_its_first_value(desk):
     nodes = "id,x,city,name\na,1,3,Ann\nb,2,Rome,Bob\n"
-    with pytest.raises(
-        InputError, match=r"column 'city' is not numeric: 1 of 2 values are text, the first 'Rome'"
-    ):
+    with pytest.raises(InputError, match=r"column 'city' is not numeric: 1 of 2 values are text, the first 'Rome'"):
         desk.read(nodes, "source,target\na,b\n")
     with pytest.raises(InputError, match=r"1 more such column\(s\): name"):
         desk.read(nodes, "source,target\na,b\n")

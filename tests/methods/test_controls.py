@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from made import make_graph, normalised_dense
 
+from made import make_graph, normalised_dense
 from paretognn.graph import build_graph
 from paretognn.methods import CONTROLS, control_embeddings, method_config
 from paretognn.methods.controls import raw_features, smoothed_features, spectral_positions

@@ -1,6 +1,6 @@
 import pytest
-from made import make_graph
 
+from made import make_graph
 from paretognn.errors import InputError
 from paretognn.methods import METHODS, PRESETS, method_config
 from paretognn.methods.presets import paper_table
@@ -19,7 +19,12 @@ def test_spot_values_of_the_paper_s_table():
     photo = method_config(make_graph().replace(name="amazon-photo"), preset="paper")[0]
     assert photo.optimizer.learning_rate == 1e-4
     assert photo.tasks["topo_rec"].batch_size == 5120
-    assert photo.tasks["mi_ng"].sampler.model_dump() == {"name": "k-hop", "seeds": 5120, "hops": 3, "power": 1.0}
+    assert photo.tasks["mi_ng"].sampler.model_dump() == {
+        "name": "k-hop",
+        "seeds": 5120,
+        "hops": 3,
+        "power": 1.0,
+    }
     arxiv = method_config(make_graph().replace(name="ogbn-arxiv"), preset="paper")[0]
     assert (arxiv.encoder.hidden_dims, arxiv.encoder.norm) == ([512] * 3, "layer")
     physics = method_config(make_graph().replace(name="coauthor-physics"), preset="paper")[0]

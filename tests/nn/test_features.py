@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from made import make_graph, on_device, plain_view, scaled_dense
 
+from made import make_graph, on_device, plain_view, scaled_dense
 from paretognn.nn import FeatureScaling, FeatureStore, FeatureView
 
 
@@ -15,7 +15,9 @@ def test_standardised_product_never_densifies_yet_equals_the_definition(graph):
     torch.testing.assert_close(store.times(weight), expected, atol=1e-5, rtol=1e-5)
     nodes = torch.tensor([3, 50, 7])
     torch.testing.assert_close(store.times(weight, nodes), expected[nodes], atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(store.rows(nodes).double(), torch.tensor(scaled_dense(graph))[nodes], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        store.rows(nodes).double(), torch.tensor(scaled_dense(graph))[nodes], atol=1e-5, rtol=1e-5
+    )
     assert torch.autograd.gradcheck(lambda w: store.times(w, nodes), (weight,))
 
 

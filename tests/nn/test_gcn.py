@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import torch
-from made import generator, make_graph, normalised_dense, on_device, plain_view, scaled_dense
 
+from made import generator, make_graph, normalised_dense, on_device, plain_view, scaled_dense
 from paretognn.graph import build_graph
 from paretognn.nn import GCN, BatchNorm, EncoderSettings, PyGEncoder
 from paretognn.nn.norm import _BatchNorm

@@ -24,7 +24,9 @@ def test_rows_product(matrix, index):
     csr, dense = matrix
     rows = torch.tensor(index)
     x = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
-    np.testing.assert_allclose(rows_product(csr, rows, x).detach(), dense[rows].float().double() @ x.detach(), atol=1e-12)
+    np.testing.assert_allclose(
+        rows_product(csr, rows, x).detach(), dense[rows].float().double() @ x.detach(), atol=1e-12
+    )
     assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
 
 
@@ -33,7 +35,11 @@ def test_few_rows_of_many_take_the_other_path():
     csr, rows = Csr.from_scipy(sp.csr_array(m)), torch.tensor([150, 3])
     x = torch.randn(7, 2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
-    np.testing.assert_allclose(rows_product(csr, rows, x).detach(), m.toarray()[[150, 3]].astype("f4") @ x.detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(
+        rows_product(csr, rows, x).detach(),
+        m.toarray()[[150, 3]].astype("f4") @ x.detach().numpy(),
+        atol=1e-6,
+    )
 
 
 def test_transpose_and_dense(matrix):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 import torch
-from made import generator, make_graph, on_device, plain_view, scaled_dense
 from torch import nn
 
+from made import generator, make_graph, on_device, plain_view, scaled_dense
 from paretognn.graph import build_graph
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import FeatRec
@@ -44,7 +44,9 @@ def test_near_a_good_fit_float32_stays_right(noise):
     want = (h.double() @ weight.double() - x).square().sum()
     assert got.item() == pytest.approx(want.item(), rel=1e-3)
     grad = torch.autograd.grad(got, h)[0]
-    torch.testing.assert_close(grad.double(), torch.autograd.grad(want, h)[0].double(), rtol=1e-2, atol=1e-4 * float(grad.norm()))
+    torch.testing.assert_close(
+        grad.double(), torch.autograd.grad(want, h)[0].double(), rtol=1e-2, atol=1e-4 * float(grad.norm())
+    )
 
 
 def test_cosines_equal_the_dense_form(graph, factors):

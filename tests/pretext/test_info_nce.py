@@ -4,7 +4,6 @@ from importlib import import_module
 import pytest
 import torch
 
-
 from paretognn.pretext.info_nce import info_nce
 
 info = import_module("paretognn.pretext.info_nce")

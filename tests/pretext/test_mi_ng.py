@@ -1,8 +1,8 @@
 import pytest
 import torch
-from made import generator, on_device
 from torch.nn import functional as F
 
+from made import generator, on_device
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import MING
 

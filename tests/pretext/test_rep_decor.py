@@ -1,7 +1,7 @@
 import pytest
 import torch
-from made import generator, on_device
 
+from made import generator, on_device
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import RepDecor
 from paretognn.pretext.rep_decor import decorrelation, standardise

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 import torch
-from made import generator, make_graph, on_device
 from torch import nn
 
+from made import generator, make_graph, on_device
 from paretognn.graph import build_graph
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import TopoRec

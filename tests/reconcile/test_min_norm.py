@@ -45,7 +45,12 @@ def test_c37_known_solutions(gradients, weights, norm2):
 
 
 @given(
-    st.integers(1, 8), st.integers(1, 12), st.integers(0, 10**6), st.floats(0, 4), st.booleans(), st.booleans()
+    st.integers(1, 8),
+    st.integers(1, 12),
+    st.integers(0, 10**6),
+    st.floats(0, 4),
+    st.booleans(),
+    st.booleans(),
 )
 def test_optimality_conditions(k, d, seed, spread, repeated, shifted):
     """A point of the simplex to 1e-9, and no gradient has a smaller inner product with the result than its

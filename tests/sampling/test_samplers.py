@@ -1,10 +1,19 @@
 import numpy as np
 import pytest
 import torch
-from made import generator, make_graph, normalised_dense, on_device
 
+from made import generator, make_graph, normalised_dense, on_device
 from paretognn.graph import build_graph
-from paretognn.sampling import Augmentation, augment, induced, k_hop, sage_view, saint_nodes, sample_neighbours, whole
+from paretognn.sampling import (
+    Augmentation,
+    augment,
+    induced,
+    k_hop,
+    sage_view,
+    saint_nodes,
+    sample_neighbours,
+    whole,
+)
 from paretognn.sampling.augment import pair_uniform
 from paretognn.sampling.subgraph import without_entries
 
@@ -55,7 +64,7 @@ def test_c41_a_budget_above_n_is_the_whole_graph(power):
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
 def test_saint_draws_by_degree_to_the_power(power):
-    """A star: the hub has half of all entries, so by degree^p it is drawn n^(p-1) times as often as the leaves together."""
+    """A star of 40 leaves: by degree the hub has half of the draws, by its square 40 of 41."""
     n = 41
     prepared = on_device(build_graph(n, np.zeros(n - 1, dtype=int), np.arange(1, n), features=np.eye(n)))
     share = np.mean([bool((saint_nodes(prepared, 1, power, generator(s)).nodes == 0).any()) for s in range(400)])

@@ -9,8 +9,14 @@ TASKS = {"tasks": {"feat_rec": {}}}
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("optimizer.learning_rat=1", "unknown setting 'optimizer.learning_rat' .did you mean 'learning_rate'"),
-        ("tasks.feat_rec.edge_drp=0.1", "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'edge_drop'"),
+        (
+            "optimizer.learning_rat=1",
+            "unknown setting 'optimizer.learning_rat' .did you mean 'learning_rate'",
+        ),
+        (
+            "tasks.feat_rec.edge_drp=0.1",
+            "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'edge_drop'",
+        ),
         ("tasks.feat_recc.edge_drop=0.1", "unknown pretext task 'feat_recc' .did you mean 'feat_rec'"),
         ("tasks.feat_rec.sampler.name=khop", "tasks.feat_rec.sampler.name"),
         ("tasks.feat_rec.sampler.name=k-hop", "needs 'seeds'"),
@@ -51,7 +57,9 @@ def test_every_default_is_written_out_and_read_back():
     assert make_config(tree) == config
 
 
-@pytest.mark.parametrize("content", [b"- 1\n", b"a: [1\n", b"\xff\xfe\x00", b"!!python/object/apply:os.system ['true']\n"])
+@pytest.mark.parametrize(
+    "content", [b"- 1\n", b"a: [1\n", b"\xff\xfe\x00", b"!!python/object/apply:os.system ['true']\n"]
+)
 def test_a_bad_config_file_names_itself(tmp_path, content):
     path = tmp_path / "config.yaml"
     path.write_bytes(content)

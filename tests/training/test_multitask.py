@@ -1,9 +1,11 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
-from made import SMALL, make_graph, on_device, plain_view
 from torch import nn
 
+from made import SMALL, make_graph, on_device, plain_view
 from paretognn.errors import NonFiniteError
 from paretognn.pretext import TASKS, PretextTask, TaskSettings
 from paretognn.reconcile import min_norm_weights
@@ -167,9 +169,12 @@ def test_labels_are_never_seen():
 
 def test_schedule():
     schedule = make_config(
-        merge(SMALL, {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 10, "final_fraction": 0.1}})
+        merge(
+            SMALL,
+            {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 10, "final_fraction": 0.1}},
+        )
     ).schedule
     rates = [learning_rate(schedule, 1.0, done) for done in range(15)]
     assert rates[:3] == [0.5, 1.0, 1.0]
     assert rates[10:] == pytest.approx([0.1] * 5)
-    assert all(a >= b for a, b in zip(rates[2:], rates[3:], strict=False))
+    assert all(a >= b for a, b in pairwise(rates[2:]))

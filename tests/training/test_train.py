@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from made import SMALL, make_graph
 
+from made import SMALL, make_graph
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import save_graph
 from paretognn.pretext import FeatRec
@@ -31,11 +31,16 @@ def run(folder, steps, resume=False, graph=None, progress=None, **over):
 
 
 def artefacts(folder):
-    """What two equal runs must share: the model's bytes, the newest state, the rows of metrics but for the time."""
+    """What two equal runs share: model, newest checkpoint, metrics but for the time."""
     home = RunFolder(folder)
     rows = [{k: v for k, v in row.items() if k != "seconds"} for row in read_metrics(home.metrics_file)]
     tensors, state, _ = newest_checkpoint(home.checkpoints)
-    return home.model_file.read_bytes(), {k: v.numpy().tobytes() for k, v in tensors.items()}, state["step"], rows
+    return (
+        home.model_file.read_bytes(),
+        {k: v.numpy().tobytes() for k, v in tensors.items()},
+        state["step"],
+        rows,
+    )
 
 
 COSINE = {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 8}}
@@ -69,7 +74,8 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path):
     program = (
         "import sys; sys.path.insert(0, sys.argv[2]);"
         "from pathlib import Path; from paretognn.graph import load_graph; from paretognn.training import *;"
-        "home = RunFolder(sys.argv[1]); train(load_graph(home.path.parent / 'graph'), home.config(), folder=home, resume=True)"
+        "home = RunFolder(sys.argv[1]); graph = load_graph(home.path.parent / 'graph');"
+        "train(graph, home.config(), folder=home, resume=True)"
     )
     folder = tmp_path / "parts"
     home = RunFolder(folder)
@@ -99,7 +105,7 @@ def test_c46_a_damaged_checkpoint_is_named_and_the_one_before_loads(tmp_path):
     newest.write_bytes(newest.read_bytes()[:-40])
     with pytest.raises(InputError, match=f"{newest.name}: corrupt"):
         load_checkpoint(newest.with_suffix(".json"))
-    tensors, state, problems = newest_checkpoint(home.checkpoints)
+    _, state, problems = newest_checkpoint(home.checkpoints)
     assert state["step"] == 4
     assert len(problems) == 1
     _, again = run(tmp_path / "run", 6, resume=True, checkpoint={"every_steps": 2, "keep": 3})
@@ -110,7 +116,12 @@ def test_only_the_newest_checkpoints_are_kept_and_none_is_a_pickle(tmp_path):
     run(tmp_path / "run", 6, checkpoint={"every_steps": 1})
     home = RunFolder(tmp_path / "run")
     assert [json.loads(p.read_text())["step"] for p in list_checkpoints(home.checkpoints)] == [5, 6]
-    assert {p.suffix for p in home.path.rglob("*") if p.is_file()} == {".yaml", ".jsonl", ".json", ".safetensors"}
+    assert {p.suffix for p in home.path.rglob("*") if p.is_file()} == {
+        ".yaml",
+        ".jsonl",
+        ".json",
+        ".safetensors",
+    }
 
 
 def test_not_finite_keeps_the_last_good_state(tmp_path, monkeypatch):

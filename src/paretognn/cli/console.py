@@ -48,14 +48,20 @@ def training_progress(total: int, what: str = "training") -> Iterator[Report]:
 
 
 def _lines(total: int, what: str) -> Report:
-    last = time.monotonic()
+    started = last = time.monotonic()
+    done = 0
 
     def report(record: StepRecord) -> None:
-        nonlocal last
-        if time.monotonic() - last >= 10 or record.step == total:
-            last = time.monotonic()
-            left = record.seconds * (total - record.step)
-            print(f"{what}: step {record.step}/{total}, about {left:.0f} s left, {_state(record)}", file=sys.stderr)
+        nonlocal last, done
+        done += 1
+        now = time.monotonic()
+        if now - last >= 10 or record.step == total:
+            last = now
+            left = (now - started) / done * (total - record.step)
+            print(
+                f"{what}: step {record.step}/{total}, about {left:.0f} s left, {_state(record)}",
+                file=sys.stderr,
+            )
 
     return report
 

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -22,7 +22,10 @@ Example:
 
 
 def command(
-    data_root: Annotated[Optional[Path], typer.Option(help="Folder of the data sets; default $PARETOGNN_DATA, then a cache folder.")] = None,  # noqa: E501, UP045
+    data_root: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the data sets; default $PARETOGNN_DATA, then a cache folder."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     entries = describe_datasets(data_root)

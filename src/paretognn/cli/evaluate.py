@@ -37,13 +37,21 @@ Examples:
 def command(
     source: GraphSource,
     run: Annotated[Optional[Path], typer.Argument(help="A run folder.")] = None,  # noqa: UP045
-    embeddings: Annotated[Optional[Path], typer.Option(help="Embeddings to judge instead: .parquet, .csv (joined by id) or .npy.")] = None,  # noqa: E501, UP045
+    embeddings: Annotated[
+        Path | None,
+        typer.Option(help="Embeddings to judge instead: .parquet, .csv (joined by id) or .npy."),
+    ] = None,
     tasks: Annotated[Optional[str], typer.Option(help=f"Comma-separated, of: {', '.join(ALL)}.")] = None,  # noqa: UP045
     seeds: Annotated[int, typer.Option(help="Evaluation seeds: splits, probes, negatives.")] = 10,
     split: Annotated[str, typer.Option(help="random (10/10/80), public, or public:i.")] = "random",
-    link_split: Annotated[Optional[Path], typer.Option(help="With --embeddings: the Parquet split (source, target, set) whose val and test pairs their model did not see.")] = None,  # noqa: E501, UP045
+    link_split: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --embeddings: Parquet (source, target, set); their model must not have seen val and test."
+        ),
+    ] = None,
     controls: Annotated[bool, typer.Option(help="Score the training-free controls too.")] = True,
-    out: Annotated[Optional[Path], typer.Option(help="JSON file to write; default RUN/evaluation.json.")] = None,  # noqa: UP045
+    out: Annotated[Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda, for the link model.")] = "auto",
 ) -> None:
     if (run is None) == (embeddings is None):
@@ -86,7 +94,13 @@ def command(
 
 
 def _judge_file(
-    file: Path, source: GraphSource, tasks: tuple[str, ...], seeds: int, split: str, link_split: Path | None, controls: bool
+    file: Path,
+    source: GraphSource,
+    tasks: tuple[str, ...],
+    seeds: int,
+    split: str,
+    link_split: Path | None,
+    controls: bool,
 ) -> dict[str, Any]:
     graph = source.load()
     matrix = read_embeddings(file, graph)

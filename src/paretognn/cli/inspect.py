@@ -1,7 +1,7 @@
 """``paretognn inspect``: what a graph is, and what training would do with it."""
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,7 @@ def command(
 ) -> None:
     graph = source.load()
     summary = summarise(graph)
-    plans = {}
+    plans: dict[str, dict[str, Any]] = {}
     for preset in PRESETS:
         config, why = method_config(graph, preset=preset)
         plans[preset] = {"why": why, "steps": config.steps, "memory_bytes": estimate(graph, config)}
@@ -44,5 +44,5 @@ def command(
     for preset, plan in plans.items():
         cost = f"{plan['memory_bytes'] / 2**30:.1f} GiB"
         if "seconds" in plan:
-            cost += f", about {plan['seconds'] / 60:.1f} min ({plan['seconds_per_step']:.2f} s a step on this machine's CPU)"
+            cost += f", about {plan['seconds'] / 60:.1f} min ({plan['seconds_per_step']:.2f} s a step on this CPU)"
         out.print(f"preset {preset}: {plan['why']}; {plan['steps']} steps, {cost}", markup=False)

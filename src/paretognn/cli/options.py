@@ -5,7 +5,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -16,22 +16,74 @@ _TABLES = "Tables"
 
 
 def _graph_options(
-    dataset: Annotated[Optional[str], typer.Option(help="A public data set by name (see: paretognn datasets).", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
-    data_root: Annotated[Optional[Path], typer.Option(help="Folder of the public data sets; default $PARETOGNN_DATA, then a cache folder.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
-    nodes: Annotated[Optional[Path], typer.Option(help="Node table: CSV, TSV (also .gz) or Parquet.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
-    edges: Annotated[Optional[Path], typer.Option(help="Edge table; alone, the graph has no features.", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
-    graph: Annotated[Optional[Path], typer.Option(help="A graph in one .npz file (adj_*, attr_*, labels).", rich_help_panel=_PANEL)] = None,  # noqa: E501, UP045
-    id_column: Annotated[Optional[str], typer.Option(help="Node id; default 'id' or 'node_id', else the first column.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    source_column: Annotated[Optional[str], typer.Option(help="Edge source; default 'source' or 'src', else the first.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    target_column: Annotated[Optional[str], typer.Option(help="Edge target; default 'target' or 'dst', else the second.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    weight_column: Annotated[Optional[str], typer.Option(help="Edge weight; default 'weight' where there is one.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    label_column: Annotated[Optional[str], typer.Option(help="Label; default 'label' where there is one. Never seen in training.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    feature_columns: Annotated[Optional[str], typer.Option(help="Feature columns, comma-separated; default all others.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    drop_columns: Annotated[Optional[str], typer.Option(help="Columns to leave out, comma-separated.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    categorical: Annotated[Optional[str], typer.Option(help="Columns to one-hot encode, comma-separated.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    add_missing_nodes: Annotated[bool, typer.Option(help="Add nodes that only edges name, with zero features.", rich_help_panel=_TABLES)] = False,  # noqa: E501
-    impute: Annotated[Optional[str], typer.Option(help="Fill missing features: zero or mean; default an error.", rich_help_panel=_TABLES)] = None,  # noqa: E501, UP045
-    header: Annotated[str, typer.Option(help="Whether CSV files have a header line: auto, yes or no.", rich_help_panel=_TABLES)] = "auto",  # noqa: E501
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="A public data set by name (see: paretognn datasets).", rich_help_panel=_PANEL),
+    ] = None,
+    data_root: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the public data sets; default $PARETOGNN_DATA, then a cache folder.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    nodes: Annotated[
+        Path | None,
+        typer.Option(help="Node table: CSV, TSV (also .gz) or Parquet.", rich_help_panel=_PANEL),
+    ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Edge table; alone, the graph has no features.", rich_help_panel=_PANEL),
+    ] = None,
+    graph: Annotated[
+        Path | None,
+        typer.Option(help="A graph in one .npz file (adj_*, attr_*, labels).", rich_help_panel=_PANEL),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(help="Node id; default 'id' or 'node_id', else the first column.", rich_help_panel=_TABLES),
+    ] = None,
+    source_column: Annotated[
+        str | None,
+        typer.Option(help="Edge source; default 'source' or 'src', else the first.", rich_help_panel=_TABLES),
+    ] = None,
+    target_column: Annotated[
+        str | None,
+        typer.Option(help="Edge target; default 'target' or 'dst', else the second.", rich_help_panel=_TABLES),
+    ] = None,
+    weight_column: Annotated[
+        str | None,
+        typer.Option(help="Edge weight; default 'weight' where there is one.", rich_help_panel=_TABLES),
+    ] = None,
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Label; default 'label' where there is one. Never seen in training.", rich_help_panel=_TABLES
+        ),
+    ] = None,
+    feature_columns: Annotated[
+        str | None,
+        typer.Option(help="Feature columns, comma-separated; default all others.", rich_help_panel=_TABLES),
+    ] = None,
+    drop_columns: Annotated[
+        str | None, typer.Option(help="Columns to leave out, comma-separated.", rich_help_panel=_TABLES)
+    ] = None,
+    categorical: Annotated[
+        str | None,
+        typer.Option(help="Columns to one-hot encode, comma-separated.", rich_help_panel=_TABLES),
+    ] = None,
+    add_missing_nodes: Annotated[
+        bool,
+        typer.Option(help="Add nodes that only edges name, with zero features.", rich_help_panel=_TABLES),
+    ] = False,
+    impute: Annotated[
+        str | None,
+        typer.Option(help="Fill missing features: zero or mean; default an error.", rich_help_panel=_TABLES),
+    ] = None,
+    header: Annotated[
+        str,
+        typer.Option(help="Whether CSV files have a header line: auto, yes or no.", rich_help_panel=_TABLES),
+    ] = "auto",
 ) -> GraphSource:
     options: dict[str, Any] = {
         "id_column": id_column,

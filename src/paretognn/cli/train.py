@@ -45,7 +45,7 @@ def command(
     seed: Annotated[Optional[int], typer.Option(help="Training seed; default 0.")] = None,  # noqa: UP045
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     config: Annotated[Optional[Path], typer.Option(help="YAML file of settings.")] = None,  # noqa: UP045
-    set_: Annotated[Optional[list[str]], typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,  # noqa: UP045
+    set_: Annotated[list[str] | None, typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
 ) -> None:
@@ -63,7 +63,10 @@ def command(
             overrides = merge(overrides, parse_assignment(text))
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
         graph, resolved = _start(folder, source, overrides, graph_copy)
-    say(f"device: {chosen}" + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"))
+    say(
+        f"device: {chosen}"
+        + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
+    )
     memory = estimate(graph, resolved)
     say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
     require_memory(memory, chosen)
@@ -106,7 +109,9 @@ def _reopen(folder: RunFolder, source: GraphSource, steps: int | None) -> tuple[
     resolved = folder.require().config()
     if steps is not None:
         if steps < resolved.steps:
-            raise InputError(f"--steps {steps}: the run has {resolved.steps} already; it can be extended, not shortened")
+            raise InputError(
+                f"--steps {steps}: the run has {resolved.steps} already; it can be extended, not shortened"
+            )
         resolved = resolved.model_copy(update={"steps": steps})
     graph = open_graph(folder, source)
     folder.write_config(resolved)

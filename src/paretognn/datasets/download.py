@@ -32,9 +32,7 @@ def download(entry: DataSet, folder: Path) -> None:
     missing = [file for file in entry.files if not (folder / file.path).is_file()]
     lost = [file.path for file in missing if file.url is None]
     if lost:
-        raise InputError(
-            f"{entry.name}: {lost[0]} has no public copy to download; put it at {folder / lost[0]}"
-        )
+        raise InputError(f"{entry.name}: {lost[0]} has no public copy to download; put it at {folder / lost[0]}")
     try:
         for url in dict.fromkeys(file.url for file in missing if file.url):
             log.info("%s: downloading %s", entry.name, url)
@@ -78,13 +76,9 @@ def _place(entry: DataSet, file: RawFile, source: Path, target: Path) -> None:
             shutil.copyfileobj(content, out, CHUNK)
         found = aside.stat().st_size
         if size is not None and found != size:
-            raise InputError(
-                f"{entry.name}: {file.url} gave {found:,} bytes, expected {size:,} ({file.path})"
-            )
+            raise InputError(f"{entry.name}: {file.url} gave {found:,} bytes, expected {size:,} ({file.path})")
         if digest is not None and _sha256(aside) != digest:
-            raise InputError(
-                f"{entry.name}: {file.url} gave other content than expected (SHA-256, {file.path})"
-            )
+            raise InputError(f"{entry.name}: {file.url} gave other content than expected (SHA-256, {file.path})")
 
 
 @contextmanager

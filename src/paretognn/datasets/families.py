@@ -53,9 +53,7 @@ def gnn_benchmark_row(
     )
 
 
-def geom_gcn_row(
-    name: str, folder: str, *sizes: int, prefix: str = "", indexed: bool = False, **more: Any
-) -> DataSet:
+def geom_gcn_row(name: str, folder: str, *sizes: int, prefix: str = "", indexed: bool = False, **more: Any) -> DataSet:
     prefix = prefix or name
     tables = [RawFile(f, f"{_GEOM_GCN}/new_data/{prefix}/{f}") for f in (geom_gcn.NODES, geom_gcn.EDGES)]
     splits = [geom_gcn.split_file(prefix, i) for i in range(10)]

@@ -29,9 +29,7 @@ def read_gnn_benchmark(folder: Path, file: str, *, binary: bool = True) -> Graph
         notes = []
         if (values > 1).any():
             notes.append(
-                "feature counts set to 1 (binary=False keeps them)"
-                if binary
-                else "features are the file's counts"
+                "feature counts set to 1 (binary=False keeps them)" if binary else "features are the file's counts"
             )
         if binary:
             values[values > 0] = 1

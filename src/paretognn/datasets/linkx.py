@@ -35,9 +35,7 @@ def read_facebook100(folder: Path) -> Graph:
         labels = metadata[:, GENDER] - 1
         if labels.min() < -1 or labels.max() > 1:
             raise InputError("the gender column holds values other than 0, 1 and 2")
-        features = sp.hstack(
-            [_one_hot(column) for i, column in enumerate(metadata.T) if i != GENDER], format="csr"
-        )
+        features = sp.hstack([_one_hot(column) for i, column in enumerate(metadata.T) if i != GENDER], format="csr")
         return build_graph(
             nodes,
             pairs.row,

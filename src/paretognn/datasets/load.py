@@ -43,9 +43,7 @@ def load_dataset(
     for option in options:
         if option not in entry.options:
             known = ", ".join(entry.options) or "none"
-            raise InputError(
-                f"{entry.name} has no option '{option}'{suggest(option, entry.options)}; it has: {known}"
-            )
+            raise InputError(f"{entry.name} has no option '{option}'{suggest(option, entry.options)}; it has: {known}")
     folder = Path()
     if entry.files:
         root, named = data_folder(data_root)

@@ -44,9 +44,7 @@ def read_planetoid(folder: Path, prefix: str) -> Graph:
         if rows["y"].shape[0] + VALIDATION > known:
             raise InputError(f"the public split needs {VALIDATION} validation nodes after the training nodes")
         # The rows of tx follow the test file's order, not the node order.
-        place = sp.csr_array(
-            (np.ones(len(test)), (test - known, np.arange(len(test)))), (nodes - known, len(test))
-        )
+        place = sp.csr_array((np.ones(len(test)), (test - known, np.arange(len(test)))), (nodes - known, len(test)))
         features = sp.vstack([rows["allx"], place @ rows["tx"]], format="csr")
         one_hot = sp.vstack([rows["ally"], place @ rows["ty"]], format="csr")
         labels = one_hot.toarray().argmax(axis=1).astype(np.int64)

@@ -84,7 +84,5 @@ def dataset_entry(name: str) -> DataSet:
     """The row of a data set; `InputError` for an unknown one. Case and ``_`` are forgiven."""
     key = name.strip().lower().replace("_", "-")
     if key not in DATASETS:
-        raise InputError(
-            f"unknown data set '{name}'{suggest(key, DATASETS)}; `paretognn datasets` lists them all"
-        )
+        raise InputError(f"unknown data set '{name}'{suggest(key, DATASETS)}; `paretognn datasets` lists them all")
     return DATASETS[key]

@@ -43,7 +43,5 @@ def read_wikics(folder: Path) -> Graph:
             labels=labels,
             label_names=number_names(labels),
             splits=splits,
-            notes=(
-                f"in the file: {directed:,} directed or {undirected:,} undirected edges, with self-loops",
-            ),
+            notes=(f"in the file: {directed:,} directed or {undirected:,} undirected edges, with self-loops",),
         )

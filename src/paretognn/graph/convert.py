@@ -41,9 +41,7 @@ def as_graph(source: Any, *, fill_missing: bool = False) -> Graph:
         return from_pyg(source)
     if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "adj"):
         return from_networkx(source, fill_missing)
-    hint = (
-        "; for files there is read_graph" if hasattr(source, "__fspath__") or isinstance(source, str) else ""
-    )
+    hint = "; for files there is read_graph" if hasattr(source, "__fspath__") or isinstance(source, str) else ""
     raise InputError(f"cannot make a graph of a {type(source).__name__}: give {_ACCEPTED}{hint}")
 
 

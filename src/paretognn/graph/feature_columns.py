@@ -52,9 +52,7 @@ class FeatureReader:
             one_hot = {name: self._categories(data[name]) for name in categorical}
             place = {name: k for k, name in enumerate(self._table.names)}
             order = sorted([*numeric, *categorical], key=place.__getitem__)
-            schema = [
-                FeatureColumn(name, category) for name in order for category in one_hot.get(name, [None])
-            ]
+            schema = [FeatureColumn(name, category) for name in order for category in one_hot.get(name, [None])]
         self._check_text(data, numeric)
         columns: list[_Column] = []
         for source, group in groupby(schema, key=lambda column: column.source):

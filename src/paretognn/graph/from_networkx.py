@@ -63,9 +63,7 @@ def _weights(values: list[Any]) -> np.ndarray:
         raise InputError("edge attribute 'weight' is not a number on every edge") from None
 
 
-def _features(
-    vectors: list[Any], ids: pa.StringArray, fill_missing: bool
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def _features(vectors: list[Any], ids: pa.StringArray, fill_missing: bool) -> tuple[np.ndarray | None, tuple[str, ...]]:
     missing = [k for k, vector in enumerate(vectors) if vector is None]
     if len(missing) == len(vectors):
         return None, ()

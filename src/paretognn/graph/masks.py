@@ -26,9 +26,7 @@ def splits_from_masks(masks: Mapping[str, Any], num_nodes: int) -> tuple[tuple[S
         if masks.get(name) is not None:
             mask = to_host(masks[name]).astype(bool)
             if mask.ndim not in (1, 2) or mask.shape[0] != num_nodes:
-                raise InputError(
-                    f"{name} has shape {mask.shape}, where [{num_nodes}] or [{num_nodes}, S] fits"
-                )
+                raise InputError(f"{name} has shape {mask.shape}, where [{num_nodes}] or [{num_nodes}, S] fits")
             columns[name] = mask.reshape(num_nodes, -1)
     if not columns:
         return (), ()
@@ -42,14 +40,10 @@ def splits_from_masks(masks: Mapping[str, Any], num_nodes: int) -> tuple[tuple[S
         for one, other in combinations(parts, 2):
             both = np.flatnonzero(parts[one] & parts[other])
             if len(both):
-                raise InputError(
-                    f"{one} and {other} overlap in {len(both)} node(s) of split {k}: row {both[0]}"
-                )
+                raise InputError(f"{one} and {other} overlap in {len(both)} node(s) of split {k}: row {both[0]}")
         indices = [np.flatnonzero(parts.get(name, np.zeros(num_nodes, bool))) for name in MASKS]
         splits.append(Split(*indices))
         unused = num_nodes - sum(map(len, indices))
         if unused:
             notes.append(f"split {k}: {unused} of {num_nodes} nodes are in no mask")
-    return tuple(splits), tuple(
-        notes[:1] + [f"... and so in {len(notes) - 1} more splits"] * (len(notes) > 1)
-    )
+    return tuple(splits), tuple(notes[:1] + [f"... and so in {len(notes) - 1} more splits"] * (len(notes) > 1))

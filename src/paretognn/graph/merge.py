@@ -54,9 +54,7 @@ def merge_graphs(base: Graph, new: TableRows | Graph) -> tuple[Graph, np.ndarray
         notes = [*nodes.notes, *notes]
         again = len(at) - int(fresh.sum())
         if again:
-            notes.append(
-                f"{again} node(s) of the training graph are given again; their new features are used"
-            )
+            notes.append(f"{again} node(s) of the training graph are given again; their new features are used")
     if len(added):
         warnings.append(f"{len(added)} node(s) that only edges name were added: {listed(added)}")
     features = base.features

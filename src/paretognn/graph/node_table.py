@@ -33,9 +33,7 @@ class NodeRows:
     warnings: tuple[str, ...] = ()
 
 
-def read_node_rows(
-    path: Path, options: TableOptions, schema: Sequence[FeatureColumn] | None = None
-) -> NodeRows:
+def read_node_rows(path: Path, options: TableOptions, schema: Sequence[FeatureColumn] | None = None) -> NodeRows:
     """Read the node table; with ``schema``, its features are exactly those columns.
 
     Raises InputError for ids that are blank or come twice, and for features that are not finite numbers.
@@ -78,9 +76,7 @@ def read_node_rows(
     reader = FeatureReader(table, ids, options.impute)
     if numeric or categorical:
         features, columns = reader.read(data, numeric, categorical, schema)
-    return NodeRows(
-        ids, features, columns, labels, label_names, str(path), tuple(notes), tuple(reader.warnings)
-    )
+    return NodeRows(ids, features, columns, labels, label_names, str(path), tuple(notes), tuple(reader.warnings))
 
 
 def _choose(

@@ -135,11 +135,7 @@ class _Reader:
             raise InputError(f"{self._path}: 'labels' has shape {values.shape}, where {n} are needed")
         labels, names = encode_values(values.ravel())
         classes = self._names("class_names", None)
-        if (
-            classes is not None
-            and values.dtype.kind in "iu"
-            and max(map(int, names), default=0) < len(classes)
-        ):
+        if classes is not None and values.dtype.kind in "iu" and max(map(int, names), default=0) < len(classes):
             names = tuple(classes[int(name)].as_py() for name in names)
         return labels, names
 

@@ -26,15 +26,11 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str]) -> None:
     each written aside and renamed, the last one last."""
     folder = Path(folder)
     arrays: dict[str, Any] = {"indptr": graph.indptr, "indices": graph.indices}
-    arrays |= {
-        name: getattr(graph, name) for name in ("weights", "labels") if getattr(graph, name) is not None
-    }
+    arrays |= {name: getattr(graph, name) for name in ("weights", "labels") if getattr(graph, name) is not None}
     if isinstance(graph.features, np.ndarray):
         arrays["features"] = graph.features
     elif graph.features is not None:
-        arrays |= {
-            f"features_{part}": getattr(graph.features, part) for part in ("data", "indices", "indptr")
-        }
+        arrays |= {f"features_{part}": getattr(graph.features, part) for part in ("data", "indices", "indptr")}
     for k, split in enumerate(graph.splits):
         arrays |= {f"split_{k}_{part}": getattr(split, part) for part in _PARTS}
     with atomic_write(folder / "arrays.npz") as aside:
@@ -106,9 +102,7 @@ def _assemble(state: dict[str, Any], folder: Path) -> Graph:
         labels=arrays.get("labels"),
         label_names=tuple(state["label_names"]),
         ids=ids,
-        splits=tuple(
-            Split(*(arrays[f"split_{k}_{part}"] for part in _PARTS)) for k in range(state["splits"])
-        ),
+        splits=tuple(Split(*(arrays[f"split_{k}_{part}"] for part in _PARTS)) for k in range(state["splits"])),
         name=state["name"],
         counts=Counts(**state["counts"]),
         notes=tuple(state["notes"]),

@@ -36,7 +36,5 @@ def structural_features(graph: Graph) -> np.ndarray:
 
 def _id_vector(text: str) -> np.ndarray:
     """float32 [128] of signs, a function of the id alone."""
-    bits = np.frombuffer(
-        hashlib.blake2b(text.encode(), digest_size=RANDOM_DIMS // 8).digest(), dtype=np.uint8
-    )
+    bits = np.frombuffer(hashlib.blake2b(text.encode(), digest_size=RANDOM_DIMS // 8).digest(), dtype=np.uint8)
     return np.unpackbits(bits).astype(np.float32) * 2 - 1

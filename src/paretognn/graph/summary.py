@@ -18,8 +18,7 @@ def summarise(graph: Graph) -> dict[str, Any]:
     notes = list(graph.notes)
     if counts.one_way:
         notes.append(
-            f"{counts.one_way:,} of {graph.num_edges:,} pairs are given in one direction only; "
-            "read as undirected"
+            f"{counts.one_way:,} of {graph.num_edges:,} pairs are given in one direction only; read as undirected"
         )
     return {
         "name": graph.name,
@@ -97,8 +96,7 @@ def format_summary(summary: dict[str, Any]) -> list[str]:
     """Plain lines of `summarise`'s numbers, warnings last."""
     s = summary
     lines = [
-        f"{s['name']}: {s['nodes']:,} nodes, {s['edges']:,} undirected edges"
-        + (", weighted" if s["weighted"] else ""),
+        f"{s['name']}: {s['nodes']:,} nodes, {s['edges']:,} undirected edges" + (", weighted" if s["weighted"] else ""),
         f"  read: {s['rows_read']:,} rows, {s['self_loops']:,} self-loops, {s['duplicates']:,} duplicates",
         f"  degrees: mean {s['mean_degree']:.2f}, max {s['max_degree']:,}; "
         f"{s['isolated_nodes']:,} isolated nodes, {s['components']:,} components",

@@ -30,7 +30,8 @@ def smoothed_features(graph: Graph, width: int, seed: int = 0) -> np.ndarray:
     """Features after two hops of the normalised adjacency (SGC: Wu et al., 2019), reduced alike."""
     adjacency = normalised_adjacency(graph)
     features = with_features(graph).features
-    if sp.issparse(features):
+    assert features is not None
+    if not isinstance(features, np.ndarray):
         # SVD and smoothing do not commute, but A^2 X of a wide sparse X fills in: smooth the left factor of
         # the product instead, through an operator.
         return _reduce_operator(adjacency, sp.csr_array(features, dtype=np.float64), width, seed)
@@ -66,7 +67,7 @@ def control_embeddings(name: str, graph: Graph, config: TrainConfig, device: str
 def _reduce(features: np.ndarray | sp.csr_array, width: int, seed: int) -> np.ndarray:
     n, d = features.shape
     if d <= width:
-        dense = features.toarray() if sp.issparse(features) else features
+        dense = features if isinstance(features, np.ndarray) else features.toarray()
         return np.asarray(dense, dtype=np.float32)
     k = min(width, n, d)
     u, s, _ = randomized_svd(features, k, n_iter=5, random_state=seed)

@@ -23,6 +23,7 @@ from paretognn.downstream import (
     save_link_split,
     split_links,
 )
+from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
@@ -33,31 +34,38 @@ Say = Callable[[str], None]
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
 
 
-def link_model(
-    graph: Graph,
+def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
+    """The link split of the run's training seed; with a ``folder`` it is kept in ``RUN/link``.
+
+    InputError where the graph has too few edges to split.
+    """
+    if folder is None:
+        return split_links(graph, config.seed)
+    path = folder.link_folder / "split.parquet"
+    if path.exists():
+        return load_link_split(path, graph)
+    split = split_links(graph, config.seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_link_split(path, split, graph)
+    return split
+
+
+def link_embeddings(
+    train_graph: Graph,
     config: TrainConfig,
     device: str = "cpu",
     folder: RunFolder | None = None,
     progress: Progress | None = None,
     encoder: nn.Module | None = None,
-) -> LinkEmbeddings:
-    """Embeddings [N, d] of the second model and its link split.
+) -> np.ndarray:
+    """Embeddings float32 [N, d] of the second model, trained as the first but on ``train_graph``.
 
-    With the run's ``folder`` both are kept in its ``link`` folder: trained on first need, continued where
-    an earlier call was stopped, and extended where the run has been.
+    With the run's ``folder`` it is kept in ``RUN/link``: trained on first need, continued where an earlier
+    call was stopped, and extended where the run has been.
     """
     if folder is None:
-        split = split_links(graph, config.seed)
-        return train(split.train_graph(graph), config, device, progress=progress, encoder=encoder)[1], split
+        return train(train_graph, config, device, progress=progress, encoder=encoder)[1]
     home = RunFolder(folder.link_folder)
-    split_file = home.path / "split.parquet"
-    if split_file.exists():
-        split = load_link_split(split_file, graph)
-    else:
-        split = split_links(graph, config.seed)
-        home.path.mkdir(parents=True, exist_ok=True)
-        save_link_split(split_file, split, graph)
-    train_graph = split.train_graph(graph)
     resume = home.exists()
     if not resume or home.config() != config:
         if resume and home.config().model_copy(update={"steps": config.steps}) != config:
@@ -65,8 +73,8 @@ def link_model(
         home.write_config(config)
         home.model_file.unlink(missing_ok=True)
     if home.model_file.exists():
-        return TrainedEncoder.load(home, device, encoder).embed(train_graph), split
-    return train(train_graph, config, device, home, resume=resume, progress=progress, encoder=encoder)[1], split
+        return TrainedEncoder.load(home, device, encoder).embed(train_graph)
+    return train(train_graph, config, device, home, resume=resume, progress=progress, encoder=encoder)[1]
 
 
 def judge(
@@ -98,9 +106,17 @@ def judge(
             if link is not None and train_graph is not None:
                 own_link = (control_embeddings(name, train_graph, controls), link[1])
             scores = evaluate_embeddings(
-                control_embeddings(name, graph, controls), graph, link=own_link, link_reason=link_reason, **shared
+                control_embeddings(name, graph, controls),
+                graph,
+                link=own_link,
+                link_reason=link_reason,
+                **shared,
             ).to_json()
-            result["controls"][name] = {"tasks": scores["tasks"], "average": scores["average"], "seconds": scores["seconds"]}
+            result["controls"][name] = {
+                "tasks": scores["tasks"],
+                "average": scores["average"],
+                "seconds": scores["seconds"],
+            }
         result["verdict"] = verdict(result)
     return result
 
@@ -114,10 +130,10 @@ def verdict(result: dict[str, Any]) -> str:
         return "no task could be scored, so there is nothing to compare"
     gain = 100 * (own - best)
     if gain >= 0:
-        return f"training is {gain:.1f} points above the best training-free control ({best_name}) on the average of {count}"
+        return f"training is {gain:.1f} points above the best training-free control ({best_name}), average of {count}"
     return (
         f"training did not pay: it is {-gain:.1f} points below the best training-free control "
-        f"({best_name}) on the average of {count}"
+        f"({best_name}), average of {count}"
     )
 
 
@@ -143,20 +159,22 @@ def judge_run(
     encoder: nn.Module | None = None,
 ) -> dict[str, Any]:
     """Judge a finished run on its training graph, training its link model on first need."""
+    if link_split is not None:
+        raise InputError("--link-split goes with --embeddings; a run has its own split in its link folder")
     trained = TrainedEncoder.load(folder, device, encoder)
-    link = None
-    if "link_prediction" in tasks:
-        if link_split is not None:
-            raise InputError("--link-split goes with --embeddings; a run has its own split in its link folder")
-        try:
-            split_links(graph, trained.config.seed)
-            say("link prediction: the second model, which never sees the test links")
-            link = link_model(graph, trained.config, device, folder, progress, encoder)
-            reason = None
-        except InputError as error:
-            reason = str(error)
-    else:
-        reason = None
+    config = trained.config
+    link, reason = None, None
+    with collected() as notes:
+        if "link_prediction" in tasks:
+            try:
+                link_pairs = open_link_split(graph, config, folder)
+            except InputError as error:
+                reason = str(error)
+            else:
+                say("link prediction: the second model, which never sees the test links")
+                seen = link_pairs.train_graph(graph)
+                link = (link_embeddings(seen, config, device, folder, progress, encoder), link_pairs)
+        partition = _kept_partition(folder, graph) if "partition_prediction" in tasks else None
     result = judge(
         trained.embed(graph),
         graph,
@@ -165,13 +183,18 @@ def judge_run(
         split=split,
         link=link,
         link_reason=reason,
-        controls=trained.config if controls else None,
-        partition=_kept_partition(folder, graph) if "partition_prediction" in tasks else None,
+        controls=config if controls else None,
+        partition=partition,
         say=say,
     )
     config = trained.config
-    run = {"method": config.method, "preset": config.preset, "steps": config.steps, "training_seeds": [config.seed]}
-    return {**result, "run": run}
+    run = {
+        "method": config.method,
+        "preset": config.preset,
+        "steps": config.steps,
+        "training_seeds": [config.seed],
+    }
+    return {**result, "run": run, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
 
 
 def _kept_partition(folder: RunFolder, graph: Graph) -> np.ndarray:

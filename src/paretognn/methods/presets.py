@@ -84,7 +84,11 @@ def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
     budget = {"steps": 150} if name == "quick" else {"steps": 500}
     small = n <= WHOLE_UP_TO
     sub: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": 10_000}
-    topo = {"sampler": "full" if small else "sage", "batch_size": 5120 if small else 2048, "fanouts": [15, 10, 5]}
+    topo = {
+        "sampler": "full" if small else "sage",
+        "batch_size": 5120 if small else 2048,
+        "fanouts": [15, 10, 5],
+    }
     settings = {
         **budget,
         "encoder": {"hidden_dims": [512, 256], "norm": "batch", "activation": "prelu"},
@@ -96,7 +100,12 @@ def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
             "mi_nsg": {"sampler": sub, "contrast": 1024},
         },
         "optimizer": {"learning_rate": 1e-3, "weight_decay": 1e-5},
-        "schedule": {"name": "cosine", "warmup_steps": 10, "horizon_steps": budget["steps"], "final_fraction": 0.05},
+        "schedule": {
+            "name": "cosine",
+            "warmup_steps": 10,
+            "horizon_steps": budget["steps"],
+            "final_fraction": 0.05,
+        },
     }
     where = "whole graph at every step" if small else "sub-graphs of 10,000 nodes"
     return settings, f"{n:,} nodes: {where}, {budget['steps']} steps, contrast over 1,024 nodes"

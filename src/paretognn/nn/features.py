@@ -37,10 +37,9 @@ class FeatureScaling:
         n, d = features.shape
         mean, scale = np.zeros(d), np.ones(d)
         if kind == "standardise":
-            sparse = sp.issparse(features)
             total = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
             mean = total / n
-            if sparse:
+            if not isinstance(features, np.ndarray):
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
             else:
@@ -63,7 +62,11 @@ class FeatureStore:
         if scaling.kind == "row":
             norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
             inverse = np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1), 0).astype(np.float32)
-            features = sp.csr_array(sp.diags_array(inverse) @ features) if sp.issparse(features) else features * inverse[:, None]
+            features = (
+                sp.csr_array(sp.diags_array(inverse) @ features)
+                if sp.issparse(features)
+                else features * inverse[:, None]
+            )
         if isinstance(features, np.ndarray):
             scaled = (features - scaling.mean) * scaling.scale if scaling.kind == "standardise" else features
             self.dense = torch.tensor(scaled, dtype=torch.float32, device=device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -34,7 +35,7 @@ class GCN(nn.Module):
         self.out_dim = dims[-1]
         biased = settings.norm != "batch"
         self.weights = nn.ParameterList(
-            nn.Parameter(nn.init.xavier_uniform_(torch.empty(a, b))) for a, b in zip(dims, dims[1:], strict=False)
+            nn.Parameter(nn.init.xavier_uniform_(torch.empty(a, b))) for a, b in pairwise(dims)
         )
         self.biases = nn.ParameterList(nn.Parameter(torch.zeros(b)) for b in dims[1:] if biased)
         self.norms = nn.ModuleList(make_norm(settings.norm, b) for b in dims[1:])

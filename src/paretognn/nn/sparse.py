@@ -57,9 +57,7 @@ class Csr:
     def row_of_entry(self) -> Tensor:
         """int64 [nnz]: the row of every stored entry."""
         counts = (self.indptr[1:] - self.indptr[:-1]).long()
-        return torch.repeat_interleave(
-            torch.arange(self.shape[0], device=counts.device), counts, output_size=self.nnz
-        )
+        return torch.repeat_interleave(torch.arange(self.shape[0], device=counts.device), counts, output_size=self.nnz)
 
     def transpose(self) -> Csr:
         """The transpose [m, n], made once."""

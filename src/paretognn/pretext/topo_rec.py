@@ -76,9 +76,7 @@ class TopoRec(PretextTask):
         return F.binary_cross_entropy_with_logits(logits, batch.label.to(logits.dtype))
 
 
-def positive_pairs(
-    graph: DeviceGraph, count: int, exclude: bool, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
+def positive_pairs(graph: DeviceGraph, count: int, exclude: bool, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Random distinct unordered edges [P, 2] and the positions of both their entries [2P]."""
     total = graph.num_entries // 2
     limit = min(count, max(1, total // 2) if exclude else total)
@@ -108,7 +106,9 @@ def negative_pairs(graph: DeviceGraph, count: int, generator: torch.Generator) -
         missing = count - len(found)
         if missing <= 0:
             break
-        pairs = torch.randint(graph.num_nodes, (missing + missing // 8 + 8, 2), generator=generator, device=graph.device)
+        pairs = torch.randint(
+            graph.num_nodes, (missing + missing // 8 + 8, 2), generator=generator, device=graph.device
+        )
         fine = (pairs[:, 0] != pairs[:, 1]) & (graph.find(pairs[:, 0], pairs[:, 1]) < 0)
         found = torch.cat([found, pairs[fine]])
     return found[:count]

@@ -15,9 +15,7 @@ RECONCILERS: dict[str, type[Reconciler]] = {
 def reconciler_class(name: str) -> type[Reconciler]:
     """The reconciler of that name; `InputError` with the nearest name where there is none."""
     if name not in RECONCILERS:
-        raise InputError(
-            f"unknown reconciler '{name}'{suggest(name, RECONCILERS)}; known: {', '.join(RECONCILERS)}"
-        )
+        raise InputError(f"unknown reconciler '{name}'{suggest(name, RECONCILERS)}; known: {', '.join(RECONCILERS)}")
     return RECONCILERS[name]
 
 

@@ -46,7 +46,9 @@ def augment(subgraph: Subgraph, settings: Augmentation, generator: torch.Generat
     if settings.node_drop > 0:
         row_mask = torch.rand(n, generator=generator, device=device) < settings.node_drop
     if settings.edge_drop > 0 or row_mask is not None:
-        rows = torch.repeat_interleave(torch.arange(n, device=device), indptr[1:] - indptr[:-1], output_size=len(indices))
+        rows = torch.repeat_interleave(
+            torch.arange(n, device=device), indptr[1:] - indptr[:-1], output_size=len(indices)
+        )
         if settings.edge_drop > 0:
             key = int(torch.randint(2**62, (1,), generator=generator, device=device))
             uniform = pair_uniform(torch.minimum(rows, indices), torch.maximum(rows, indices), key)

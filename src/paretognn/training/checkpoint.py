@@ -66,7 +66,9 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{path}: corrupt checkpoint") from None
     if hashlib.sha256(data).hexdigest() != digest:
-        raise InputError(f"{path.with_suffix('.safetensors')}: corrupt checkpoint (its content does not match its digest)")
+        raise InputError(
+            f"{path.with_suffix('.safetensors')}: corrupt checkpoint (its content does not match its digest)"
+        )
     return load_tensors(path.with_suffix(".safetensors")), state
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from paretognn.errors import InputError, suggest
 from paretognn.nn import EncoderSettings
@@ -155,10 +164,8 @@ def parse_assignment(text: str) -> dict[str, Any]:
         raise InputError(f"--set {text}: the value is not valid YAML") from None
     if isinstance(tree, str):
         # YAML 1.1 takes 1e-4 for text.
-        try:
+        with suppress(ValueError):
             tree = float(tree)
-        except ValueError:
-            pass
     for part in reversed(name.strip().split(".")):
         tree = {part: tree}
     return tree

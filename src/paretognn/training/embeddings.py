@@ -85,5 +85,6 @@ def _read_table(path: Path) -> pa.Table:
     with path.open(encoding="utf-8") as file:
         first = file.readline().rstrip("\n").split(",")[0].strip('"')
     return pa_csv.read_csv(
-        path, convert_options=pa_csv.ConvertOptions(column_types={first: pa.string()}, strings_can_be_null=False)
+        path,
+        convert_options=pa_csv.ConvertOptions(column_types={first: pa.string()}, strings_can_be_null=False),
     )

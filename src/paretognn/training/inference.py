@@ -38,9 +38,7 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
     return h.float().cpu().numpy()
 
 
-def _convolve(
-    encoder: GCN, layer: int, graph: DeviceGraph, adjacency: Csr, h: Tensor | None, rows: int
-) -> Tensor:
+def _convolve(encoder: GCN, layer: int, graph: DeviceGraph, adjacency: Csr, h: Tensor | None, rows: int) -> Tensor:
     """A_hat H W of one layer, [N, d']."""
     weight = encoder.weights[layer]
     n = graph.num_nodes

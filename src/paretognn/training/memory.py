@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
 import psutil
-import scipy.sparse as sp
 import torch
 
 from paretognn.errors import InputError
@@ -29,8 +29,10 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     n, entries = graph.num_nodes, 2 * graph.num_edges
     width_in = graph.num_features or RANDOM_DIMS + 2
     widths = config.encoder.hidden_dims
-    sparse = sp.issparse(graph.features)
-    stored = graph.features.nnz * 8 * 3 if sparse else n * width_in * 8
+    sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
+    stored = n * width_in * 8
+    if graph.features is not None and not isinstance(graph.features, np.ndarray):
+        stored = graph.features.nnz * 8 * 3
     structure = entries * (4 + 8) + n * 16
     pairs = zip([width_in, *widths], widths, strict=False)
     shared = sum(a * b for a, b in pairs) * 4
@@ -77,8 +79,8 @@ def require_memory(needed: int, device: str) -> None:
     free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
     if needed > free:
         raise InputError(
-            f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, or smaller "
-            "sub-graphs (--set tasks.mi_nsg.sampler.seeds=N) and contrast (--set tasks.mi_nsg.contrast=N)"
+            f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, "
+            "or smaller sub-graphs (--set tasks.mi_nsg.sampler.seeds=N) and contrast (--set tasks.mi_nsg.contrast=N)"
         )
 
 

@@ -90,22 +90,22 @@ class MultiTaskStepper:
         self.model.train()
         number = self.done + 1
         losses: list[Tensor] = []
-        head_norms: list[Tensor] = []
+        norms: list[Tensor] = []
         for row, name in enumerate(self.names):
-            loss, head_norm = self._task_gradient(row, name, number)
+            loss, norm = self._task_gradient(row, name, number)
             losses.append(loss)
-            head_norms.append(head_norm)
+            norms.append(norm)
         # The only synchronisation of a step: losses, head norms and the Gram matrix together.
-        numbers = torch.cat([torch.stack(losses).double(), torch.stack(head_norms).double(), self._gram().flatten()])
+        numbers = torch.cat([torch.stack(losses).double(), torch.stack(norms).double(), self._gram().flatten()])
         host = numbers.cpu().numpy()
         k = len(self.names)
-        loss, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
-        self._check_finite(loss, head_norm, gram, number)
-        alpha, combination = self._reconcile(loss, gram)
+        values, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
+        self._check_finite(values, head_norm, gram, number)
+        alpha, combination = self._reconcile(values, gram)
         rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, self.done)
         self._apply(alpha, combination, rate)
         self.done = number
-        return self._record(number, loss, gram, head_norm, alpha, combination, rate, time.perf_counter() - started)
+        return self._record(number, values, gram, head_norm, alpha, combination, rate, time.perf_counter() - started)
 
     def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
         task: PretextTask = self.model.tasks[name]  # type: ignore[assignment]

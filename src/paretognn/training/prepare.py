@@ -16,7 +16,9 @@ def with_features(graph: Graph) -> Graph:
     return graph.replace(features=structural_features(graph), feature_columns=None)
 
 
-def prepare(graph: Graph, kind: str, device: str, scaling: FeatureScaling | None = None) -> tuple[DeviceGraph, FeatureScaling]:
+def prepare(
+    graph: Graph, kind: str, device: str, scaling: FeatureScaling | None = None
+) -> tuple[DeviceGraph, FeatureScaling]:
     """Place ``graph`` on ``device``; ``scaling`` is that of the training graph, or None to learn it here.
 
     InputError where the graph has another number of feature columns than ``scaling``.

@@ -49,7 +49,9 @@ class RunFolder:
         """InputError where training has not written its model yet."""
         self.require()
         if not self.model_file.exists():
-            raise InputError(f"{self.path}: training was not finished; continue it with: paretognn train --resume --out {self.path}")
+            raise InputError(
+                f"{self.path}: training was not finished; continue it with: paretognn train --resume --out {self.path}"
+            )
         return self
 
     def config(self) -> TrainConfig:
@@ -91,4 +93,6 @@ class RunFolder:
     def check_graph(self, graph: Graph) -> None:
         """InputError where ``graph`` is not the one that the run was started on."""
         if graph.digest() != self.read_json(self.graph_json).get("digest"):
-            raise InputError(f"{self.path}: the graph has changed since this run was started; start a new run with another --out")
+            raise InputError(
+                f"{self.path}: the graph has changed since this run was started; start a new run with another --out"
+            )

@@ -35,7 +35,7 @@ from paretognn.training.seeds import stream_seed
 Progress = Callable[[StepRecord], None]
 
 
-class Interrupted(Exception):
+class Interrupted(Exception):  # noqa: N818
     """Training was stopped by a signal after ``step``; the run folder holds its checkpoint."""
 
     def __init__(self, step: int) -> None:
@@ -201,5 +201,3 @@ class _Signals:
     def __exit__(self, *exception: object) -> None:
         for number, handler in self._old.items():
             signal.signal(number, handler)
-
-
