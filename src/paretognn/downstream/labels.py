@@ -20,6 +20,8 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     Raises InputError for other shapes.
     """
     values = np.asarray(labels)
+    if values.dtype.kind in "US" and not isinstance(labels, np.ndarray):
+        values = np.asarray(labels, dtype=object)  # numpy would spell a NaN among texts as a text
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

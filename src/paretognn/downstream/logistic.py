@@ -23,7 +23,8 @@ from paretognn.downstream.lbfgs import BatchedMemory
 from paretognn.downstream.notices import notify
 
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
-"""Norm of the gradient of the mean loss at which a problem counts as solved."""
+"""Norm of the gradient of the mean loss at which a problem counts as solved; times n C where that is below 1,
+since scores then are as small as that."""
 MAX_ITERATIONS = 2000
 MAX_HALVINGS = 30
 
@@ -106,7 +107,7 @@ class _Solver:
         curvature = bound * torch.cat([spread / rows, spread.new_ones(1)]) + penalty
         self.penalty = penalty.repeat(1, outputs)
         self.inverse = 1 / curvature.repeat(1, outputs)
-        self.tolerance = TOLERANCE[design.dtype]
+        self.tolerance = TOLERANCE[design.dtype] * (C * rows).clamp_max(1)
         self.rounding = torch.finfo(design.dtype).eps
 
     def scores(self, theta: Tensor) -> Tensor:
@@ -149,7 +150,7 @@ class _Solver:
                 if not left.any():
                     break
                 active, theta, gradient, value = active[left], theta[left], gradient[left], value[left]
-                scores, self.penalty = scores[:, left], self.penalty[left]
+                scores, self.penalty, self.tolerance = scores[:, left], self.penalty[left], self.tolerance[left]
                 memory.keep(left)
             direction = memory.direction(gradient)
             slope = (direction * gradient).double().sum(1)
