@@ -116,7 +116,7 @@ def evaluate(
     graph: Any,
     *,
     seeds: int = 10,
-    split: str = "random",
+    split: str | None = None,
     tasks: list[str] | None = None,
     controls: bool = False,
     link: bool = True,

@@ -43,7 +43,10 @@ def command(
     ] = None,
     tasks: Annotated[Optional[str], typer.Option(help=f"Comma-separated, of: {', '.join(ALL)}.")] = None,  # noqa: UP045
     seeds: Annotated[int, typer.Option(help="Evaluation seeds: splits, probes, negatives.")] = 10,
-    split: Annotated[str, typer.Option(help="random (10/10/80), public, or public:i.")] = "random",
+    split: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="random (10/10/80), public, or public:i; default random, public for the OGB data sets."),
+    ] = None,
     link_split: Annotated[
         Path | None,
         typer.Option(
@@ -98,7 +101,7 @@ def _judge_file(
     source: GraphSource,
     tasks: tuple[str, ...],
     seeds: int,
-    split: str,
+    split: str | None,
     link_split: Path | None,
     controls: bool,
 ) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from torch import nn
 
 from paretognn.atomic import atomic_write
+from paretognn.datasets.registry import DATASETS
 from paretognn.downstream import (
     ALL,
     LinkSplit,
@@ -32,6 +33,12 @@ from paretognn.training.trainer import Progress
 
 Say = Callable[[str], None]
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
+
+
+def protocol_split(graph: Graph) -> str:
+    """The split of the paper's protocol: the public one for the OGB data sets, else random 10/10/80."""
+    known = graph.name in DATASETS and DATASETS[graph.name].public_split_only
+    return "public" if known and graph.splits else "random"
 
 
 def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
@@ -83,7 +90,7 @@ def judge(
     *,
     tasks: Sequence[str] = ALL,
     seeds: int = 10,
-    split: str = "random",
+    split: str | None = None,
     link: LinkEmbeddings | None = None,
     link_reason: str | None = None,
     controls: TrainConfig | None = None,
@@ -91,9 +98,11 @@ def judge(
     say: Say = lambda line: None,
 ) -> dict[str, Any]:
     """The content of ``evaluation.json``: scores of the embeddings, and with ``controls`` (the settings that
-    give their width, features and seed) those of the training-free controls on the same splits."""
+    give their width, features and seed) those of the training-free controls on the same splits. ``split`` None is
+    `protocol_split`."""
     if partition is None and "partition_prediction" in tasks:
         partition = metis_partition(graph)
+    split = split or protocol_split(graph)
     say("scoring the embeddings")
     shared: dict[str, Any] = {"tasks": tasks, "seeds": seeds, "split": split, "partition": partition}
     result = evaluate_embeddings(embeddings, graph, link=link, link_reason=link_reason, **shared).to_json()
@@ -151,7 +160,7 @@ def judge_run(
     *,
     tasks: Sequence[str] = ALL,
     seeds: int = 10,
-    split: str = "random",
+    split: str | None = None,
     link_split: Path | None = None,
     controls: bool = True,
     progress: Progress | None = None,

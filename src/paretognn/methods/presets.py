@@ -75,37 +75,29 @@ def _sampler(row: dict[str, Any]) -> dict[str, Any]:
     return sampler
 
 
-WHOLE_UP_TO = 25_000
-"""Nodes up to which a task sees the whole graph in ``auto`` and ``quick``."""
+WHOLE_UP_TO = 5_000
+"""Nodes up to which a task sees the whole graph in ``auto`` and ``quick``; above it, sub-graphs of `DRAWS` draws."""
+DRAWS = 4_096
+STEPS = {"auto": 500, "quick": 150}
 
 
 def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
-    n = graph.num_nodes
-    budget = {"steps": 150} if name == "quick" else {"steps": 500}
+    n, steps = graph.num_nodes, STEPS[name]
     small = n <= WHOLE_UP_TO
-    sub: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": 10_000}
-    topo = {
-        "sampler": "full" if small else "sage",
-        "batch_size": 5120 if small else 2048,
-        "fanouts": [15, 10, 5],
-    }
+    sampler: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": DRAWS}
+    topo = {"sampler": "full", "batch_size": 5120} if small else {"sampler": "sage", "batch_size": 1024}
     settings = {
-        **budget,
+        "steps": steps,
         "encoder": {"hidden_dims": [512, 256], "norm": "batch", "activation": "prelu"},
         "tasks": {
-            "feat_rec": {"sampler": sub},
+            "feat_rec": {"sampler": sampler},
             "topo_rec": topo,
-            "rep_decor": {"sampler": sub},
-            "mi_ng": {"sampler": sub},
-            "mi_nsg": {"sampler": sub, "contrast": 1024},
+            "rep_decor": {"sampler": sampler},
+            "mi_ng": {"sampler": sampler},
+            "mi_nsg": {"sampler": sampler, "contrast": 1024},
         },
         "optimizer": {"learning_rate": 1e-3, "weight_decay": 1e-5},
-        "schedule": {
-            "name": "cosine",
-            "warmup_steps": 10,
-            "horizon_steps": budget["steps"],
-            "final_fraction": 0.05,
-        },
+        "schedule": {"name": "cosine", "warmup_steps": 10, "horizon_steps": steps, "final_fraction": 0.05},
     }
-    where = "whole graph at every step" if small else "sub-graphs of 10,000 nodes"
-    return settings, f"{n:,} nodes: {where}, {budget['steps']} steps, contrast over 1,024 nodes"
+    sees = "the whole graph at every step" if small else f"sub-graphs of {DRAWS:,} drawn nodes"
+    return settings, f"{n:,} nodes: {sees}, contrast over 1,024 nodes, {steps} steps"

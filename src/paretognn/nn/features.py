@@ -49,6 +49,16 @@ class FeatureScaling:
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
 
 
+DENSE_FROM = 0.05
+"""Density from which a dense product, which may aggregate first, beats a sparse one."""
+_DENSE_BYTES = 1 << 30
+
+
+def _better_dense(features: sp.csr_array) -> bool:
+    n, d = features.shape
+    return features.nnz >= DENSE_FROM * n * d and n * d * 4 <= _DENSE_BYTES
+
+
 class FeatureStore:
     """The features of all N nodes on a device, in the form in which products are cheapest.
 
@@ -67,6 +77,8 @@ class FeatureStore:
                 if sp.issparse(features)
                 else features * inverse[:, None]
             )
+        if not isinstance(features, np.ndarray) and _better_dense(features):
+            features = features.toarray()
         if isinstance(features, np.ndarray):
             scaled = (features - scaling.mean) * scaling.scale if scaling.kind == "standardise" else features
             self.dense = torch.tensor(scaled, dtype=torch.float32, device=device)
