@@ -1,5 +1,6 @@
 """``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
 
+import time
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -22,7 +23,7 @@ from paretognn.training import (
     write_embeddings,
 )
 from paretognn.training import train as train_encoder
-from paretognn.training.memory import estimate, require_memory
+from paretognn.training.memory import estimate, peak_memory, require_memory
 
 NAME = "train"
 HELP = """Train an encoder on a graph without labels, and write its embeddings.
@@ -70,6 +71,7 @@ def command(
     memory = estimate(graph, resolved)
     say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
     require_memory(memory, chosen)
+    started = time.monotonic()
     try:
         with training_progress(resolved.steps) as progress:
             _, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
@@ -79,6 +81,7 @@ def command(
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
     # Scores of an earlier, shorter run are no longer those of these embeddings.
     folder.evaluation_file.unlink(missing_ok=True)
+    say(f"trained in {time.monotonic() - started:.0f} s, peak memory {peak_memory() / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import psutil
 import torch
@@ -16,6 +18,11 @@ from paretognn.sampling import SamplerSettings
 from paretognn.training.config import TrainConfig
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
+
+try:
+    import resource
+except ImportError:  # Windows has none, and says the peak elsewhere.
+    resource = None  # type: ignore[assignment]
 
 _PROCESS = 450 << 20
 """The interpreter with its libraries."""
@@ -82,6 +89,17 @@ def require_memory(needed: int, device: str) -> None:
             f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, "
             "or smaller sub-graphs (--set tasks.mi_nsg.sampler.seeds=N) and contrast (--set tasks.mi_nsg.contrast=N)"
         )
+
+
+def peak_memory() -> int:
+    """Peak resident bytes of this process so far; 0 where the system does not say."""
+    usage = getattr(psutil.Process().memory_info(), "peak_wset", None)
+    if usage is not None:
+        return int(usage)
+    if resource is None:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
 
 
 def probe_seconds(graph: Graph, config: TrainConfig, device: str = "cpu") -> float:
