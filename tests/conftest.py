@@ -11,3 +11,12 @@ from paretognn.graph import Graph
 @pytest.fixture(params=["dense", "sparse"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     return make_graph(sparse=request.param == "sparse")
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """The public data sets, where the environment names them."""
+    root = os.environ.get("PARETOGNN_DATA")
+    if not root or not Path(root).is_dir():
+        pytest.skip("PARETOGNN_DATA names no folder: tests on the public data sets are left out")
+    return Path(root)

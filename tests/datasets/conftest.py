@@ -1,10 +1,9 @@
-"""Small raw files in every layout, made on the spot, and the folder of real ones where there is one."""
+"""Small raw files in every layout, made on the spot."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
 import pickle
 from collections import defaultdict
 from pathlib import Path
@@ -17,14 +16,6 @@ import scipy.sparse as sp
 from paretognn.datasets import dataset_entry
 
 SPLITS = 10
-
-
-@pytest.fixture(scope="session")
-def data_root() -> Path:
-    root = os.environ.get("PARETOGNN_DATA")
-    if not root or not Path(root).is_dir():
-        pytest.skip("PARETOGNN_DATA names no folder: tests on the real data sets are left out")
-    return Path(root)
 
 
 @pytest.fixture(scope="session")

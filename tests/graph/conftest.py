@@ -35,14 +35,3 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path):
     return Desk(tmp_path)
-
-
-@pytest.fixture
-def data_root():
-    """The public data sets, where they are at hand."""
-    import os
-
-    root = Path(os.environ.get("PARETOGNN_DATA", Path(__file__).parents[3] / "shared" / "data"))
-    if not root.is_dir():
-        pytest.skip("no public data sets at hand")
-    return root
