@@ -2,6 +2,8 @@ import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command line does; before torch is loaded
 
+from pathlib import Path
+
 import pytest
 
 from made import make_graph

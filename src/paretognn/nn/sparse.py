@@ -118,11 +118,11 @@ class _Product(torch.autograd.Function):
         return ctx.matrix.transpose().product(grads[0]), None
 
 
-class _RowsProduct(torch.autograd.Function):
-    """``matrix.rows(index) @ dense`` whose gradient goes through the transpose of the *whole* matrix.
+class _PermutedProduct(torch.autograd.Function):
+    """``matrix.rows(index) @ dense`` for a permutation of all rows.
 
-    Transposing the chosen rows would cost a sort at every step; the transpose of the whole is made once.
-    The chosen rows are distinct.
+    Its gradient goes through the transpose of the matrix itself, made once, where a transpose of the permuted
+    rows would be sorted anew at every step. For fewer rows that sort costs less than what it leaves out.
     """
 
     @staticmethod
@@ -137,15 +137,11 @@ class _RowsProduct(torch.autograd.Function):
         return ctx.matrix.transpose().product(whole), None, None
 
 
-_WHOLE_TRANSPOSE_UP_TO = 8
-"""Sorting an entry costs about as much as multiplying this many: above it, transpose the chosen rows only."""
-
-
 def rows_product(matrix: Csr, index: Tensor, dense: Tensor) -> Tensor:
     """``matrix[index] @ dense`` [len(index), d] for distinct rows; gradients reach ``dense``."""
-    if matrix.shape[0] > _WHOLE_TRANSPOSE_UP_TO * len(index):
+    if len(index) < matrix.shape[0]:
         return matrix.rows(index) @ dense
-    product: Tensor = _RowsProduct.apply(dense, matrix, index)
+    product: Tensor = _PermutedProduct.apply(dense, matrix, index)
     return product
 
 
