@@ -10,6 +10,13 @@ from made import make_graph
 from paretognn.graph import Graph
 
 
+@pytest.fixture(autouse=True)
+def _sparse_stays_sparse(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small made graphs are dense enough to be stored dense; the sparse path is what is to be tested."""
+    if "density_rule" not in request.keywords:
+        monkeypatch.setattr("paretognn.nn.features.DENSE_FROM", 2.0)
+
+
 @pytest.fixture(params=["dense", "sparse"])
 def graph(request: pytest.FixtureRequest) -> Graph:
     return make_graph(sparse=request.param == "sparse")

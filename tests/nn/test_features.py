@@ -71,3 +71,13 @@ def test_statistics_ignore_the_order_of_rows():
     first = FeatureScaling.fit(graph.features, "standardise")
     second = FeatureScaling.fit(graph.features[order], "standardise")
     np.testing.assert_allclose(first.scale, second.scale, rtol=1e-6)
+
+
+@pytest.mark.density_rule
+def test_features_are_stored_dense_where_that_is_faster():
+    for density, sparse in ((0.01, True), (0.2, False)):
+        x = sp.csr_array(sp.random_array((100, 50), density=density, rng=np.random.default_rng(0)), dtype=np.float32)
+        store = FeatureStore(x, FeatureScaling.fit(x, "standardise"))
+        assert (store.sparse is not None) == sparse
+        expected = (x.toarray() - x.toarray().mean(0)) * FeatureScaling.fit(x, "standardise").scale
+        torch.testing.assert_close(store.rows(torch.arange(100)), torch.tensor(expected), atol=1e-4, rtol=1e-4)
