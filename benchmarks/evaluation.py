@@ -2,10 +2,10 @@
 
     python benchmarks/evaluation.py [--nodes 20000] [--width 256] [--pairs 100000] [--classes 10] [--seeds 10]
 
-Under ``seconds``: the four tasks, all seeds. Under ``one_probe``: one training set and the 21 values of C, by the
-batched solver (one thread, as the evaluation runs it) and by scikit-learn warm-started along the ascending path, with its default tolerance and with one
-that reaches the same solution; ``disagreeing`` counts the predictions on all nodes, over all C, that differ from
-scikit-learn run to convergence.
+Under ``seconds``: the four tasks, all seeds. Under ``one_probe``: one training set and the 21 values of C, by
+the batched solver (one thread, as the evaluation runs it) and by scikit-learn warm-started along the ascending
+path, with its default tolerance and with one that reaches the same solution. ``disagreeing`` counts predictions
+on all nodes, over all C, that differ from scikit-learn run to convergence.
 """
 
 from __future__ import annotations
