@@ -31,7 +31,7 @@ def test_negative_pairs_are_no_edges_and_no_loops():
         assert (pairs[:, 0] != pairs[:, 1]).all()
 
 
-@pytest.mark.parametrize("sampler", ["full", "sage"])
+@pytest.mark.parametrize("sampler", [{"name": "full"}, "sage"])
 def test_loss_equals_its_definition(graph, sampler):
     """Eq. 17-18: the mean of both halves' cross-entropies of sigmoid((z_i * z_j) w)."""
     prepared = on_device(graph)
@@ -49,7 +49,7 @@ def test_loss_equals_its_definition(graph, sampler):
         torch.testing.assert_close(g, w, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.parametrize("sampler", ["full", "sage"])
+@pytest.mark.parametrize("sampler", [{"name": "full"}, "sage"])
 def test_excluded_targets_carry_no_message(sampler):
     prepared = on_device(make_graph())
     encoder = GCN(12, EncoderSettings(hidden_dims=[4]))
@@ -68,7 +68,7 @@ def test_c33_no_edges_and_no_negatives_are_finite(edges):
     graph = build_graph(5, np.array(edges[0], dtype=int), np.array(edges[1], dtype=int), features=np.eye(5))
     prepared = on_device(graph)
     encoder = GCN(5, EncoderSettings(hidden_dims=[4]))
-    for sampler in ("full", "sage"):
+    for sampler in ({"name": "full"}, "sage"):
         task = TopoRec(TopoRec.Settings(sampler=sampler, batch_size=3), 5, 4)
         loss = task(prepared, encoder, generator())
         grads = torch.autograd.grad(loss, list(encoder.parameters()), allow_unused=True)
@@ -79,7 +79,7 @@ def test_c33_no_edges_and_no_negatives_are_finite(edges):
 def test_learns_to_tell_edges_from_other_pairs():
     prepared = on_device(make_graph(90, 10))
     encoder = GCN(12, EncoderSettings(hidden_dims=[16]))
-    task = TopoRec(TopoRec.Settings(sampler="full", batch_size=200), 12, 16)
+    task = TopoRec(TopoRec.Settings(sampler={"name": "full"}, batch_size=200), 12, 16)
     parameters = [*encoder.parameters(), *task.parameters()]
     optimizer = torch.optim.Adam(parameters, 0.02)
     losses = []
@@ -91,3 +91,16 @@ def test_learns_to_tell_edges_from_other_pairs():
         optimizer.step()
         losses.append(loss.item())
     assert np.mean(losses[-10:]) < 0.9 * np.mean(losses[:5])
+
+
+def test_pairs_of_a_sub_graph():
+    """Positive pairs are edges of the sub-graph, negatives are not, rows are those of its nodes."""
+    graph = make_graph(200, 10)
+    prepared = on_device(graph)
+    task = TopoRec(TopoRec.Settings(sampler={"name": "saint-node", "seeds": 60}, batch_size=40), 12, 4)
+    batch = task.sample(prepared, GCN(12, EncoderSettings(hidden_dims=[4])), generator())
+    dense = graph.adjacency().toarray() > 0
+    nodes = batch.view.nodes
+    edge = dense[nodes[batch.source], nodes[batch.target]]
+    np.testing.assert_array_equal(edge, batch.label.numpy() == 1)
+    assert batch.view.num_rows == len(nodes) < 200

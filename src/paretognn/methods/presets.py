@@ -85,13 +85,12 @@ def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
     n, steps = graph.num_nodes, STEPS[name]
     small = n <= WHOLE_UP_TO
     sampler: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": DRAWS}
-    topo = {"sampler": "full", "batch_size": 5120} if small else {"sampler": "sage", "batch_size": 1024}
     settings = {
         "steps": steps,
         "encoder": {"hidden_dims": [512, 256], "norm": "batch", "activation": "prelu"},
         "tasks": {
             "feat_rec": {"sampler": sampler},
-            "topo_rec": topo,
+            "topo_rec": {"sampler": sampler, "batch_size": 5120},
             "rep_decor": {"sampler": sampler},
             "mi_ng": {"sampler": sampler},
             "mi_nsg": {"sampler": sampler, "contrast": 1024},

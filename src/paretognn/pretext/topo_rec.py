@@ -13,17 +13,17 @@ from torch.nn import functional as F
 from paretognn.nn.sparse import gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, augment, sage_view, whole
+from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment, sage_view
 from paretognn.sampling.subgraph import without_entries
 
 
 class TopoRecSettings(TaskSettings):
     """``batch_size`` B positive pairs (at most half of all pairs where the targets leave message passing)
-    and as many negative ones. ``fanouts[l]`` neighbours at layer l; ``sampler: full`` encodes the whole
-    graph instead, which is cheaper where the batch reaches most of it. ``exclude_targets``: the positive
-    pairs leave message passing."""
+    and as many negative ones. ``sampler``: ``sage`` takes pairs of the whole graph and ``fanouts[l]``
+    neighbours at layer l (the paper); a sub-graph sampler takes pairs of a sub-graph and encodes that, which
+    is cheaper. ``exclude_targets``: the positive pairs leave message passing."""
 
-    sampler: Literal["sage", "full"] = "sage"
+    sampler: Literal["sage"] | SamplerSettings = "sage"
     batch_size: int = Field(10240, ge=1)
     fanouts: list[int] = Field(default=[15, 10, 5], min_length=1)
     exclude_targets: bool = False
@@ -51,20 +51,20 @@ class TopoRec(PretextTask):
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> PairBatch:
         s: TopoRecSettings = self.settings
-        positive, entries = positive_pairs(graph, s.batch_size, s.exclude_targets, generator)
-        negative = negative_pairs(graph, len(positive), generator)
+        subgraph = None if s.sampler == "sage" else s.sampler.sample(graph, generator)
+        home = graph if subgraph is None else subgraph.structure()
+        positive, entries = positive_pairs(home, s.batch_size, s.exclude_targets, generator)
+        negative = negative_pairs(home, len(positive), generator)
         pairs = torch.cat([positive, negative])
         label = torch.zeros(len(pairs), device=graph.device)
         label[: len(positive)] = 1
-        excluded = entries if s.exclude_targets else None
-        if s.sampler == "full":
-            subgraph = whole(graph) if excluded is None else without_entries(graph, excluded)
-            view = augment(subgraph, Augmentation(), generator)
-            return PairBatch(view, pairs[:, 0], pairs[:, 1], label)
+        if subgraph is not None:
+            seen = without_entries(subgraph, entries) if s.exclude_targets else subgraph
+            return PairBatch(augment(seen, Augmentation(), generator), pairs[:, 0], pairs[:, 1], label)
         nodes, place = torch.unique(pairs, return_inverse=True)
         layers = int(getattr(encoder, "num_layers", len(s.fanouts)))
         fanouts = (s.fanouts + [s.fanouts[-1]] * layers)[:layers]
-        view = sage_view(graph, nodes, fanouts, generator, excluded)
+        view = sage_view(graph, nodes, fanouts, generator, entries if s.exclude_targets else None)
         return PairBatch(view, place[:, 0], place[:, 1], label)
 
     def loss(self, encoder: nn.Module, batch: PairBatch) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -31,6 +31,10 @@ class Subgraph:
     def num_nodes(self) -> int:
         return len(self.indptr) - 1
 
+    def structure(self) -> DeviceGraph:
+        """Its edges as a graph of their own, to look pairs up in; the features stay the parent's."""
+        return DeviceGraph(self.indptr, self.indices, self.weights, self.parent.features)
+
 
 def whole(graph: DeviceGraph) -> Subgraph:
     """The whole graph as its own sub-graph; nothing is copied."""
@@ -53,14 +57,15 @@ def induced(graph: DeviceGraph, member: Tensor, seeds: Tensor | None = None) -> 
     return Subgraph(graph, nodes, indptr, columns[inside], weights, None if seeds is None else local[seeds])
 
 
-def without_entries(graph: DeviceGraph, entries: Tensor) -> Subgraph:
-    """The whole graph less the entries at these positions (both directions of the pairs that leave)."""
-    keep = torch.ones(graph.num_entries, dtype=torch.bool, device=graph.device)
+def without_entries(subgraph: Subgraph, entries: Tensor) -> Subgraph:
+    """The sub-graph less the entries at these positions (both directions of the pairs that leave)."""
+    indices = subgraph.indices
+    keep = torch.ones(len(indices), dtype=torch.bool, device=indices.device)
     keep[entries] = False
-    before = torch.zeros(graph.num_entries + 1, dtype=torch.int64, device=graph.device)
+    before = torch.zeros(len(indices) + 1, dtype=torch.int64, device=indices.device)
     before[1:] = keep.cumsum(0)
-    weights = None if graph.weights is None else graph.weights[keep]
-    return Subgraph(graph, None, before[graph.indptr], graph.indices[keep], weights)
+    weights = None if subgraph.weights is None else subgraph.weights[keep]
+    return replace(subgraph, indptr=before[subgraph.indptr], indices=indices[keep], weights=weights)
 
 
 def random_nodes(graph: DeviceGraph, count: int, generator: torch.Generator) -> Tensor:

@@ -53,12 +53,11 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
     settings = config.tasks[name]
     widths = config.encoder.hidden_dims
     rows = graph.num_nodes
-    if isinstance(settings, TopoRecSettings):
-        if settings.sampler == "sage":
-            rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
-    else:
-        sampler = getattr(settings, "sampler", SamplerSettings())
+    sampler = getattr(settings, "sampler", SamplerSettings())
+    if isinstance(sampler, SamplerSettings):
         rows = _sampled_rows(sampler, graph)
+    elif isinstance(settings, TopoRecSettings):
+        rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
     views = 1 if name in ("feat_rec", "topo_rec") else 2
     entries = 2 * graph.num_edges * rows / graph.num_nodes
     layer_in = 0 if sparse else 2 * width_in
