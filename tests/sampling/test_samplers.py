@@ -161,7 +161,7 @@ def test_find_agrees_with_the_matrix_and_entries_can_leave():
     hit = found[found >= 0]
     assert torch.equal(prepared.indices[hit], target[found >= 0])
     pair = graph.pairs()[5]
-    ends = torch.tensor([pair, pair[::-1].copy()])
+    ends = torch.tensor([pair.tolist(), pair[::-1].tolist()])
     less = structure(without_entries(whole(prepared), prepared.find(ends[:, 0], ends[:, 1])))
     dense[pair[0], pair[1]] = dense[pair[1], pair[0]] = False
     np.testing.assert_array_equal(less > 0, dense)

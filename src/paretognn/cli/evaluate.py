@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -36,15 +36,15 @@ Examples:
 @takes_graph
 def command(
     source: GraphSource,
-    run: Annotated[Optional[Path], typer.Argument(help="A run folder.")] = None,  # noqa: UP045
+    run: Annotated[Path | None, typer.Argument(help="A run folder.")] = None,
     embeddings: Annotated[
         Path | None,
         typer.Option(help="Embeddings to judge instead: .parquet, .csv (joined by id) or .npy."),
     ] = None,
-    tasks: Annotated[Optional[str], typer.Option(help=f"Comma-separated, of: {', '.join(ALL)}.")] = None,  # noqa: UP045
+    tasks: Annotated[str | None, typer.Option(help=f"Comma-separated, of: {', '.join(ALL)}.")] = None,
     seeds: Annotated[int, typer.Option(help="Evaluation seeds: splits, probes, negatives.")] = 10,
     split: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="random (10/10/80), public, or public:i; default random, public for the OGB data sets."),
     ] = None,
     link_split: Annotated[

@@ -11,78 +11,68 @@ import typer
 
 from paretognn.sources import GraphSource
 
-_PANEL = "Graph"
-_TABLES = "Tables"
-
 
 def _graph_options(
     dataset: Annotated[
         str | None,
-        typer.Option(help="A public data set by name (see: paretognn datasets).", rich_help_panel=_PANEL),
+        typer.Option(help="A public data set by name (see: paretognn datasets)."),
     ] = None,
     data_root: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder of the public data sets; default $PARETOGNN_DATA, then a cache folder.",
-            rich_help_panel=_PANEL,
-        ),
+        typer.Option(help="Folder of the public data sets; default $PARETOGNN_DATA, then a cache folder."),
     ] = None,
     nodes: Annotated[
         Path | None,
-        typer.Option(help="Node table: CSV, TSV (also .gz) or Parquet.", rich_help_panel=_PANEL),
+        typer.Option(help="Node table: CSV, TSV (also .gz) or Parquet."),
     ] = None,
     edges: Annotated[
         Path | None,
-        typer.Option(help="Edge table; alone, the graph has no features.", rich_help_panel=_PANEL),
+        typer.Option(help="Edge table; alone, the graph has no features."),
     ] = None,
     graph: Annotated[
         Path | None,
-        typer.Option(help="A graph in one .npz file (adj_*, attr_*, labels).", rich_help_panel=_PANEL),
+        typer.Option(help="A graph in one .npz file (adj_*, attr_*, labels)."),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(help="Node id; default 'id' or 'node_id', else the first column.", rich_help_panel=_TABLES),
+        typer.Option(help="Node id; default 'id' or 'node_id', else the first column."),
     ] = None,
     source_column: Annotated[
         str | None,
-        typer.Option(help="Edge source; default 'source' or 'src', else the first.", rich_help_panel=_TABLES),
+        typer.Option(help="Edge source; default 'source' or 'src', else the first."),
     ] = None,
     target_column: Annotated[
         str | None,
-        typer.Option(help="Edge target; default 'target' or 'dst', else the second.", rich_help_panel=_TABLES),
+        typer.Option(help="Edge target; default 'target' or 'dst', else the second."),
     ] = None,
     weight_column: Annotated[
         str | None,
-        typer.Option(help="Edge weight; default 'weight' where there is one.", rich_help_panel=_TABLES),
+        typer.Option(help="Edge weight; default 'weight' where there is one."),
     ] = None,
     label_column: Annotated[
         str | None,
-        typer.Option(
-            help="Label; default 'label' where there is one. Never seen in training.", rich_help_panel=_TABLES
-        ),
+        typer.Option(help="Label; default 'label' where there is one. Never seen in training."),
     ] = None,
     feature_columns: Annotated[
         str | None,
-        typer.Option(help="Feature columns, comma-separated; default all others.", rich_help_panel=_TABLES),
+        typer.Option(help="Feature columns, comma-separated; default all others."),
     ] = None,
-    drop_columns: Annotated[
-        str | None, typer.Option(help="Columns to leave out, comma-separated.", rich_help_panel=_TABLES)
-    ] = None,
+    drop_columns: Annotated[str | None, typer.Option(help="Columns to leave out, comma-separated.")] = None,
     categorical: Annotated[
         str | None,
-        typer.Option(help="Columns to one-hot encode, comma-separated.", rich_help_panel=_TABLES),
+        typer.Option(help="Columns to one-hot encode, comma-separated."),
     ] = None,
     add_missing_nodes: Annotated[
         bool,
-        typer.Option(help="Add nodes that only edges name, with zero features.", rich_help_panel=_TABLES),
+        typer.Option(help="Add nodes that only edges name, with zero features."),
     ] = False,
     impute: Annotated[
         str | None,
-        typer.Option(help="Fill missing features: zero or mean; default an error.", rich_help_panel=_TABLES),
+        typer.Option(help="Fill missing features: zero or mean; default an error."),
     ] = None,
     header: Annotated[
         str,
-        typer.Option(help="Whether CSV files have a header line: auto, yes or no.", rich_help_panel=_TABLES),
+        typer.Option(help="Whether CSV files have a header line: auto, yes or no."),
     ] = "auto",
 ) -> GraphSource:
     options: dict[str, Any] = {

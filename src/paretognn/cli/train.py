@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -40,12 +40,12 @@ Examples:
 def command(
     source: GraphSource,
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
-    method: Annotated[Optional[str], typer.Option(help="Method by name; default paretognn.")] = None,  # noqa: UP045
-    preset: Annotated[Optional[str], typer.Option(help="auto (default), quick or paper.")] = None,  # noqa: UP045
-    steps: Annotated[Optional[int], typer.Option(help="Optimiser steps; default from the preset.")] = None,  # noqa: UP045
-    seed: Annotated[Optional[int], typer.Option(help="Training seed; default 0.")] = None,  # noqa: UP045
+    method: Annotated[str | None, typer.Option(help="Method by name; default paretognn.")] = None,
+    preset: Annotated[str | None, typer.Option(help="auto (default), quick or paper.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Optimiser steps; default from the preset.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Training seed; default 0.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    config: Annotated[Optional[Path], typer.Option(help="YAML file of settings.")] = None,  # noqa: UP045
+    config: Annotated[Path | None, typer.Option(help="YAML file of settings.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,18 +52,15 @@ class MultiTaskModel(nn.Module):
         self.tasks = nn.ModuleDict(heads)
 
 
-class seeded:  # noqa: N801
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
     """A context in which torch's global CPU stream starts from ``seed``; the caller's state comes back."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def __enter__(self) -> None:
-        self.state = torch.get_rng_state()
-        torch.manual_seed(self.seed)
-
-    def __exit__(self, *exception: object) -> None:
-        torch.set_rng_state(self.state)
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
 
 
 class MultiTaskStepper:
