@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
+from paretognn.downstream import ALL
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import method_config
@@ -31,7 +33,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     seed : training seed.
     device : ``cpu`` or ``cuda``.
     settings : a tree of settings laid over method and preset, as in a config file.
-    encoder : any PyG module with ``forward(x, edge_index)``, trained in place of the built-in one.
+    encoder : any PyG module with ``forward(x, edge_index)`` in place of the built-in one; a copy of it is trained.
 
     Attributes
     ----------
@@ -67,7 +69,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.config_, _ = method_config(own, overrides=overrides)
         self.history_: list[StepRecord] = []
         self.encoder_, self.embedding_ = train(
-            own, self.config_, self.device, progress=self.history_.append, encoder=self.encoder
+            own, self.config_, self.device, progress=self.history_.append, encoder=copy.deepcopy(self.encoder)
         )
         self._digest = own.digest()
         return self
@@ -127,8 +129,6 @@ def evaluate(
     leaves that out. Embeddings alone get no link score: they have seen the test links. Returns the content
     of ``evaluation.json``.
     """
-    from paretognn.downstream import ALL
-
     own: Graph = as_graph(graph)
     chosen = tuple(tasks) if tasks is not None else ALL
     if not isinstance(model, ParetoGNN):
@@ -144,23 +144,9 @@ def evaluate(
         except InputError as error:
             reason = str(error)
         else:
-            fresh = _fresh(model.encoder)
+            fresh = copy.deepcopy(model.encoder)
             links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
     return judge(
         model.transform(own), own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
     )  # fmt: skip
-
-
-def _fresh(encoder: nn.Module | None) -> nn.Module | None:
-    """A copy with new weights, so that the link model starts untrained and the fitted one stays as it is."""
-    if encoder is None:
-        return None
-    import copy
-
-    fresh = copy.deepcopy(encoder)
-    for module in fresh.modules():
-        reset = getattr(module, "reset_parameters", None)
-        if callable(reset):
-            reset()
-    return fresh

@@ -53,3 +53,15 @@ def test_overrides_reach_the_method_and_wrong_names_are_suggested():
 def test_the_horizon_does_not_follow_the_steps():
     short, long = (method_config(make_graph(), preset="quick", overrides={"steps": n})[0] for n in (6, 600))
     assert short.schedule == long.schedule
+
+
+def test_auto_follows_size_density_and_memory(monkeypatch):
+    small, large = make_graph(), make_graph(6000, 2, d=3)
+    samplers = [method_config(g)[0].tasks["mi_ng"].sampler for g in (small, large)]
+    assert [s.name for s in samplers] == ["full", "saint-node"]
+    monkeypatch.setattr("paretognn.methods.presets.WHOLE_UP_TO", (5000, 10))
+    assert method_config(small)[0].tasks["mi_ng"].sampler.name == "saint-node"
+    monkeypatch.setattr("paretognn.methods.presets.free_memory", lambda device: 0)
+    config, why = method_config(large)
+    assert config.tasks["mi_ng"].sampler.seeds == 512
+    assert "memory" in why

@@ -93,6 +93,8 @@ def _start(
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
     if folder.path.exists() and not folder.path.is_dir():
         raise InputError(f"{folder.path}: is a file; --out names a folder")
+    if folder.path.exists() and any(folder.path.iterdir()):
+        raise InputError(f"{folder.path}: is not empty; choose another --out")
     graph = source.load()
     summary = summarise(graph)
     for line in format_summary(summary):

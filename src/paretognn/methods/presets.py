@@ -8,6 +8,8 @@ from typing import Any
 
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
+from paretognn.training import make_config
+from paretognn.training.memory import estimate, free_memory
 
 PRESETS = ("auto", "quick", "paper")
 _PUBMED = "pubmed"
@@ -75,17 +77,29 @@ def _sampler(row: dict[str, Any]) -> dict[str, Any]:
     return sampler
 
 
-WHOLE_UP_TO = 5_000
-"""Nodes up to which a task sees the whole graph in ``auto`` and ``quick``; above it, sub-graphs of `DRAWS` draws."""
-DRAWS = 4_096
+WHOLE_UP_TO = (5_000, 250_000)
+"""Nodes and edges up to which a task sees the whole graph in ``auto`` and ``quick``."""
+DRAWS = (4_096, 2_048, 1_024, 512)
+"""Draws of a sub-graph above that: the most that memory allows."""
 STEPS = {"auto": 500, "quick": 150}
 
 
 def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
-    n, steps = graph.num_nodes, STEPS[name]
-    small = n <= WHOLE_UP_TO
-    sampler: dict[str, Any] = {"name": "full"} if small else {"name": "saint-node", "seeds": DRAWS}
-    settings = {
+    n, edges, steps = graph.num_nodes, graph.num_edges, STEPS[name]
+    size = f"{n:,} nodes and {edges:,} edges"
+    whole = _sampled(steps, {"name": "full"})
+    if n <= WHOLE_UP_TO[0] and edges <= WHOLE_UP_TO[1] and _fits(graph, whole):
+        return whole, f"{size}: the whole graph at every step, contrast over 1,024 nodes, {steps} steps"
+    for draws in DRAWS:
+        settings = _sampled(steps, {"name": "saint-node", "seeds": draws})
+        if _fits(graph, settings):
+            break
+    less = "" if draws == DRAWS[0] else " (memory allows no more)"
+    return settings, f"{size}: sub-graphs of {draws:,} drawn nodes{less}, contrast over 1,024 nodes, {steps} steps"
+
+
+def _sampled(steps: int, sampler: dict[str, Any]) -> dict[str, Any]:
+    return {
         "steps": steps,
         "encoder": {"hidden_dims": [512, 256], "norm": "batch", "activation": "prelu"},
         "tasks": {
@@ -98,5 +112,7 @@ def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
         "optimizer": {"learning_rate": 1e-3, "weight_decay": 1e-5},
         "schedule": {"name": "cosine", "warmup_steps": 10, "horizon_steps": steps, "final_fraction": 0.05},
     }
-    sees = "the whole graph at every step" if small else f"sub-graphs of {DRAWS:,} drawn nodes"
-    return settings, f"{n:,} nodes: {sees}, contrast over 1,024 nodes, {steps} steps"
+
+
+def _fits(graph: Graph, settings: dict[str, Any]) -> bool:
+    return estimate(graph, make_config(settings)) < free_memory("cpu")

@@ -80,9 +80,14 @@ def _sampled_rows(sampler: SamplerSettings, graph: Graph) -> int:
     return int(min(n, sampler.seeds * (1 + degree) ** min(sampler.hops, 6)))
 
 
+def free_memory(device: str) -> int:
+    """Bytes that a run could still take on ``device``."""
+    return int(torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available)
+
+
 def require_memory(needed: int, device: str) -> None:
     """InputError where the device has less memory free than ``needed``."""
-    free = torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available
+    free = free_memory(device)
     if needed > free:
         raise InputError(
             f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, "
