@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -30,21 +31,32 @@ def training_progress(total: int, what: str = "training") -> Iterator[Report]:
     if not err.is_terminal:
         yield _lines(total, what)
         return
-    columns = (
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[state]}"),
     )
-    with Progress(*columns, console=err) as bar:
-        line = bar.add_task(what, total=total, rate="", state="")
+    line = bar.add_task(what, total=total, rate="")
+    with Live(bar, console=err, refresh_per_second=4) as live:
 
         def report(record: StepRecord) -> None:
-            bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step", state=_state(record))
+            bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step")
+            live.update(Group(bar, _state_table(record)))
 
         yield report
+
+
+def _state_table(record: StepRecord) -> Table:
+    """Loss and weight of every task at the last step."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("")
+    for task in record.losses:
+        table.add_column(task, justify="right")
+    table.add_row("loss", *(f"{loss:.3g}" for loss in record.losses.values()))
+    table.add_row("weight", *(f"{weight:.2f}" for weight in record.weights.values()))
+    return table
 
 
 def _lines(total: int, what: str) -> Report:
