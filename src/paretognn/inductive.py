@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from paretognn.graph import TableOptions, merge_graphs, read_rows
-from paretognn.sources import GraphSource
+from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder
 
 
-def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -> tuple[pa.StringArray, np.ndarray]:
-    """Ids and embeddings float32 [M, d] of the rows of the new node table, in its order.
+@dataclass(frozen=True, eq=False)
+class NewEmbeddings:
+    """``embeddings`` float32 [M, d] of the nodes ``ids`` [M], and what a user should know about them."""
+
+    ids: pa.StringArray
+    embeddings: np.ndarray
+    warnings: tuple[str, ...] = ()
+
+
+def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -> NewEmbeddings:
+    """Embed the rows of a new node table, in its order (of edges alone: their ends).
 
     Tables may name nodes of the training graph as neighbours: those, and what lies around them, come from
     the run's copy. Other sources are graphs of their own. Raises InputError where columns do not fit.
     """
     source.check()
-    if source.edges is None or source.nodes is None:
+    if source.edges is None:
         graph = source.load()
-        return graph.id_array(), trained.embed(graph)
-    base = folder.graph()
-    if base is None:
-        base = GraphSource(**folder.read_json(folder.graph_json)["source"]).load()
-        folder.check_graph(base)
+        return NewEmbeddings(graph.id_array(), trained.embed(graph), graph.warnings)
+    base = run_graph(folder)
     options = TableOptions.of(**{**_training_options(folder), **source.options})
-    rows = read_rows(Path(source.nodes), Path(source.edges), options, schema=base.feature_columns or ())
+    nodes = None if source.nodes is None else Path(source.nodes)
+    rows = read_rows(nodes, Path(source.edges), options, schema=base.feature_columns or ())
     merged, new = merge_graphs(base, rows)
-    return merged.id_array().take(pa.array(new)), trained.embed(merged)[new]
+    said = tuple(w for w in merged.warnings if w not in base.warnings)
+    return NewEmbeddings(merged.id_array().take(pa.array(new)), trained.embed(merged)[new], said)
 
 
 def _training_options(folder: RunFolder) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 from paretognn.datasets import load_dataset
 from paretognn.errors import InputError
 from paretognn.graph import Graph, read_graph
+from paretognn.training.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -61,3 +62,21 @@ class GraphSource:
             if key in content:
                 content[key] = str(Path(content[key]).resolve())
         return content
+
+
+def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
+    """The training graph of a run: as named by ``source``, else the run's copy, else from where it came.
+
+    InputError where what is found is not the graph that the run was started on.
+    """
+    if source is None or not source.given:
+        copy = folder.graph()
+        if copy is not None:
+            return copy
+        origin = folder.read_json(folder.graph_json).get("source")
+        if not origin:
+            raise InputError(f"{folder.path}: keeps no graph; name it (--dataset, --nodes and --edges, or --graph)")
+        source = GraphSource(**origin)
+    graph = source.load()
+    folder.check_graph(graph)
+    return graph

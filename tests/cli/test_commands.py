@@ -228,6 +228,16 @@ def test_edges_alone_and_without_a_copy(tables):
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
 
 
+def test_new_edges_alone_join_a_run_without_features(tables):
+    folder, _ = tables
+    only = ["--edges", str(folder / "edges.csv")]
+    assert run(["train", *only, "--out", str(folder / "R"), "--steps", "2", *FAST]) == 0
+    (folder / "links.csv").write_text("source,target\nnew1,007\nnew1,n30\n")
+    assert run(["embed", str(folder / "R"), "--edges", str(folder / "links.csv"), "--out", str(folder / "x.csv")]) == 0
+    with (folder / "x.csv").open(newline="") as file:
+        assert [row[0] for row in list(csv.reader(file))[1:]] == ["new1", "007", "n30"]
+
+
 def test_inspect_and_datasets(tables, capsys):
     folder, _ = tables
     assert run(["inspect", *graph_of(folder), "--json"]) == 0

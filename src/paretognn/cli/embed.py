@@ -8,9 +8,8 @@ import typer
 from paretognn.cli.console import say
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
-from paretognn.cli.train import open_graph
 from paretognn.inductive import embed_new
-from paretognn.sources import GraphSource
+from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder, write_embeddings
 from paretognn.training.embeddings import check_suffix
 
@@ -38,9 +37,12 @@ def command(
     folder = RunFolder(run)
     trained = TrainedEncoder.load(folder, choose_device(device))
     if source.given:
-        ids, embeddings = embed_new(trained, folder, source)
+        new = embed_new(trained, folder, source)
+        ids, embeddings = new.ids, new.embeddings
+        for warning in new.warnings:
+            say(f"warning: {warning}")
     else:
-        graph = open_graph(folder)
+        graph = run_graph(folder)
         ids, embeddings = graph.id_array(), trained.embed(graph)
     write_embeddings(out, ids, embeddings)
     say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")

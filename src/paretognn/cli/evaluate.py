@@ -11,12 +11,11 @@ from paretognn.cli.console import out as output
 from paretognn.cli.console import reasons, say, score_table, training_progress
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
-from paretognn.cli.train import open_graph
 from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
 from paretognn.methods import method_config
 from paretognn.methods.judge import judge, judge_run
-from paretognn.sources import GraphSource
+from paretognn.sources import GraphSource, run_graph
 from paretognn.training import Interrupted, RunFolder, merge, read_embeddings
 
 NAME = "evaluate"
@@ -68,7 +67,7 @@ def command(
         try:
             with training_progress(steps, "link model") as progress:
                 result = judge_run(
-                    folder, open_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
+                    folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
                     link_split=link_split, controls=controls, progress=progress, say=say,
                 )  # fmt: skip
         except Interrupted as stop:

@@ -12,7 +12,7 @@ from paretognn.cli.options import takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import method_config
-from paretognn.sources import GraphSource
+from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
     RunFolder,
@@ -118,19 +118,6 @@ def _reopen(folder: RunFolder, source: GraphSource, steps: int | None) -> tuple[
                 f"--steps {steps}: the run has {resolved.steps} already; it can be extended, not shortened"
             )
         resolved = resolved.model_copy(update={"steps": steps})
-    graph = open_graph(folder, source)
+    graph = run_graph(folder, source)
     folder.write_config(resolved)
     return graph, resolved
-
-
-def open_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
-    """The training graph of a run: as named by ``source``, else its copy, else from where it came."""
-    if source is not None and source.given:
-        graph = source.load()
-    else:
-        copy = folder.graph()
-        if copy is not None:
-            return copy
-        graph = GraphSource(**folder.read_json(folder.graph_json)["source"]).load()
-    folder.check_graph(graph)
-    return graph
