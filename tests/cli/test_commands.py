@@ -142,6 +142,14 @@ def test_evaluate_tasks_seeds_and_no_controls(trained, capsys):
     assert not (folder / "R" / "evaluation.json").exists()
 
 
+def test_some_tasks_alone_do_not_replace_a_whole_evaluation(trained):
+    folder, _ = trained
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--no-controls"]) == 0
+    before = (folder / "R" / "evaluation.json").read_bytes()
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--tasks", "node_clustering", "--no-controls"]) == 0
+    assert (folder / "R" / "evaluation.json").read_bytes() == before
+
+
 def test_embeddings_from_elsewhere(trained, capsys):
     folder, _ids = trained
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 0

@@ -39,13 +39,18 @@ def training_progress(total: int, what: str = "training") -> Iterator[Report]:
         TimeRemainingColumn(),
     )
     line = bar.add_task(what, total=total, rate="")
-    with Live(bar, console=err, refresh_per_second=4) as live:
+    live = Live(bar, console=err, refresh_per_second=4)
 
-        def report(record: StepRecord) -> None:
-            bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step")
-            live.update(Group(bar, _state_table(record)))
+    def report(record: StepRecord) -> None:
+        # Shown from the first step on: a model that is there already shows nothing.
+        live.start()
+        bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step")
+        live.update(Group(bar, _state_table(record)))
 
+    try:
         yield report
+    finally:
+        live.stop()
 
 
 def _state_table(record: StepRecord) -> Table:

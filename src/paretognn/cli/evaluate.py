@@ -53,7 +53,9 @@ def command(
         ),
     ] = None,
     controls: Annotated[bool, typer.Option(help="Score the training-free controls too.")] = True,
-    out: Annotated[Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json where all tasks are run.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda, for the link model.")] = "auto",
 ) -> None:
     if (run is None) == (embeddings is None):
@@ -74,7 +76,8 @@ def command(
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
             raise typer.Exit(130) from None
         name = str(result["run"]["method"])
-        path: Path | None = out or folder.evaluation_file
+        # Some tasks alone must not take the place of a whole evaluation.
+        path: Path | None = out or (folder.evaluation_file if set(chosen) == set(ALL) else None)
     else:
         assert embeddings is not None
         result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls)
