@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,19 @@ class GraphSource:
                 content[key] = str(Path(content[key]).resolve())
         return content
 
+    @classmethod
+    def from_json(cls, content: Any, where: Path) -> GraphSource:
+        """The inverse of `to_json`; InputError naming the file ``where`` for anything else."""
+        texts = {f.name for f in fields(cls)} - {"options"}
+        if (
+            not isinstance(content, dict)
+            or not all(isinstance(content[key], str) for key in texts & content.keys())
+            or not isinstance(content.get("options", {}), dict)
+            or content.keys() - texts - {"options"}
+        ):
+            raise InputError(f"{where}: corrupt (it does not say where the graph came from)")
+        return cls(**content)
+
 
 def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
     """The training graph of a run: as named by ``source``, else the run's copy, else from where it came.
@@ -76,7 +89,7 @@ def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
         origin = folder.read_json(folder.graph_json).get("source")
         if not origin:
             raise InputError(f"{folder.path}: keeps no graph; name it (--dataset, --nodes and --edges, or --graph)")
-        source = GraphSource(**origin)
+        source = GraphSource.from_json(origin, folder.graph_json)
     graph = source.load()
     folder.check_graph(graph)
     return graph

@@ -58,7 +58,8 @@ def test_every_default_is_written_out_and_read_back():
 
 
 @pytest.mark.parametrize(
-    "content", [b"- 1\n", b"a: [1\n", b"\xff\xfe\x00", b"!!python/object/apply:os.system ['true']\n"]
+    "content",
+    [b"- 1\n", b"a: [1\n", b"\xff\xfe\x00", b"!!python/object/apply:os.system ['true']\n", b"[" * 5000],
 )
 def test_a_bad_config_file_names_itself(tmp_path, content):
     path = tmp_path / "config.yaml"

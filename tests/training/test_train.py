@@ -171,3 +171,34 @@ def test_a_graph_without_features_gets_structural_ones():
     _, embeddings = train(graph, config(2))
     assert np.isfinite(embeddings).all()
     assert embeddings.shape == (60, 4)
+
+
+DEEP = b"[" * 100_000
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", DEEP, b"\xff\xfe", b'{"step": "a"}', b"null"])
+def test_damaged_metrics_are_cut_and_a_run_goes_on(tmp_path, content):
+    run(tmp_path / "run", 2)
+    home = RunFolder(tmp_path / "run")
+    home.metrics_file.write_bytes(content + b"\n")
+    run(tmp_path / "run", 3, resume=True)
+    assert [row["step"] for row in read_metrics(home.metrics_file)] == [3]
+
+
+@pytest.mark.parametrize("step", [None, "a", -5, 99, 2.0])
+def test_a_checkpoint_of_another_step_than_its_name_is_corrupt(tmp_path, step):
+    run(tmp_path / "run", 2)
+    path = list_checkpoints(RunFolder(tmp_path / "run").checkpoints)[-1]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "step": step}))
+    with pytest.raises(InputError, match="corrupt"):
+        load_checkpoint(path)
+    path.write_bytes(DEEP)
+    with pytest.raises(InputError, match="corrupt"):
+        load_checkpoint(path)
+
+
+def test_deeply_nested_json_in_a_run_folder_is_corrupt(tmp_path):
+    home = RunFolder(tmp_path)
+    home.graph_json.write_bytes(DEEP)
+    with pytest.raises(InputError, match="corrupt"):
+        home.read_json(home.graph_json)

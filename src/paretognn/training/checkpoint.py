@@ -61,10 +61,12 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and state; InputError with the word "corrupt" and the path where either is damaged."""
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
-        digest = state["sha256"]
+        digest, step = state["sha256"], state["step"]
         data = path.with_suffix(".safetensors").read_bytes()
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{path}: corrupt checkpoint") from None
+    if not isinstance(step, int) or path.stem != f"step-{step:08d}":
+        raise InputError(f"{path}: corrupt checkpoint (its step is not that of its name)")
     if hashlib.sha256(data).hexdigest() != digest:
         raise InputError(
             f"{path.with_suffix('.safetensors')}: corrupt checkpoint (its content does not match its digest)"

@@ -160,7 +160,7 @@ def parse_assignment(text: str) -> dict[str, Any]:
         raise InputError(f"--set {text}: expected key=value, for example optimizer.learning_rate=0.001")
     try:
         tree: Any = yaml.safe_load(value)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         raise InputError(f"--set {text}: the value is not valid YAML") from None
     if isinstance(tree, str):
         # YAML 1.1 takes 1e-4 for text.
@@ -177,7 +177,7 @@ def read_config_file(path: Path) -> dict[str, Any]:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         where = "" if line is None else f", line {line + 1}"
         raise InputError(f"{path}{where}: is not valid YAML") from None

@@ -42,12 +42,12 @@ class MetricsWriter:
 
 def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
     """Rows of a metrics file up to the first that is not whole."""
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for line in file:
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return
-            if not isinstance(row, dict) or "step" not in row:
+            if not isinstance(row, dict) or not isinstance(row.get("step"), int):
                 return
             yield row

@@ -72,7 +72,7 @@ class RunFolder:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             raise InputError(f"{path}: corrupt (no JSON)") from None
         if not isinstance(content, dict):
             raise InputError(f"{path}: corrupt (no JSON object)")
