@@ -26,6 +26,8 @@ TASKS = {"tasks": {"feat_rec": {}}}
         ("reconciler.name=mgdaa", "did you mean 'mgda'"),
         ("reconciler.settings.tolerance=1", "tolerance"),
         ("encoder=3", "encoder"),
+        ("encoder.hidden_dims=[0, 4]", "hidden_dims.0"),
+        ("encoder.hidden_dims=[4, -3]", "hidden_dims.1"),
         ("tasks=", "tasks"),
     ],
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from torch import Tensor, nn
 
 from paretognn.nn.norm import make_norm
@@ -18,7 +18,7 @@ class EncoderSettings(BaseModel):
     """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's."""
 
     model_config = ConfigDict(extra="forbid")
-    hidden_dims: list[int] = Field(default=[512, 256], min_length=1)
+    hidden_dims: list[PositiveInt] = Field(default=[512, 256], min_length=1)
     norm: Literal["batch", "layer", "none"] = "batch"
     activation: Literal["prelu", "relu", "elu"] = "prelu"
 
