@@ -64,3 +64,8 @@ def test_missing_column_and_file(tmp_path):
     (tmp_path / "text.parquet").write_text("source,target,set\n")
     with pytest.raises(InputError, match="cannot be read"):
         load_link_split(tmp_path / "text.parquet", path(4))
+
+
+def test_columns_that_are_no_text_are_one_line(tmp_path):
+    with pytest.raises(InputError, match="must hold text"):
+        load_link_split(write(tmp_path, [["0"]], ["1"], ["train"]), path(4))

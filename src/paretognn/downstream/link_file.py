@@ -47,8 +47,12 @@ def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
     for column in COLUMNS:
         if column not in table.column_names:
             raise InputError(f"{path}: no column '{column}'; a link split has source, target and set")
+    try:
+        table = pa.table({column: table[column].cast(pa.string()) for column in COLUMNS})
+    except pa.ArrowException:
+        raise InputError(f"{path}: source, target and set must hold text") from None
     source, target = (_positions(path, column, table, graph) for column in ("source", "target"))
-    sets = table["set"].cast(pa.string()).combine_chunks()
+    sets = table["set"].combine_chunks()
     unknown = pc.unique(sets).filter(pc.invert(pc.is_in(pc.unique(sets), pa.array(PARTS))))
     if len(unknown):
         raise InputError(f"{path}: unknown set '{unknown[0].as_py()}'; use train, val or test")
@@ -58,7 +62,7 @@ def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
 
 
 def _positions(path: str | os.PathLike[str], column: str, table: pa.Table, graph: Graph) -> np.ndarray:
-    named = table[column].cast(pa.string()).combine_chunks()
+    named = table[column].combine_chunks()
     found = pc.index_in(named, graph.id_array())
     if found.null_count:
         first = named.filter(found.is_null())[0].as_py()

@@ -29,6 +29,7 @@ from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
+from paretognn.training.embeddings import read_npy
 from paretognn.training.trainer import Progress
 
 Say = Callable[[str], None]
@@ -211,8 +212,8 @@ def _kept_partition(folder: RunFolder, graph: Graph) -> np.ndarray:
     path = folder.path / "partition.npy"
     if path.exists():
         try:
-            kept = np.load(path, allow_pickle=False)
-        except (OSError, ValueError):
+            kept = read_npy(path)
+        except (OSError, InputError):
             kept = np.empty(0)
         if kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer):
             return np.asarray(kept)

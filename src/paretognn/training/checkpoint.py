@@ -26,7 +26,10 @@ _NAME = re.compile(r"step-(\d{8})\.json$")
 def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """Write tensors aside and rename."""
     with atomic_write(path) as aside:
-        save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, aside)
+        try:
+            save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, aside)
+        except SafetensorError as error:
+            raise OSError(None, f"cannot be written ({error})", str(path)) from None
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:

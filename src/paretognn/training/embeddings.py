@@ -50,18 +50,23 @@ def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
     check_suffix(path)
     try:
         if path.suffix.lower() == ".npy":
-            array = np.load(path, allow_pickle=False)
+            array = read_npy(path)
             if array.ndim != 2 or len(array) != graph.num_nodes:
                 raise InputError(f"{path}: expected {graph.num_nodes} rows, one a node, found shape {array.shape}")
             return np.asarray(array, dtype=np.float32)
         table = _read_table(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, pa.ArrowInvalid) as error:
+    except (ValueError, pa.ArrowException) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
-    ids = table.column(0).cast(pa.string()).combine_chunks()
+    if not table.num_columns:
+        raise InputError(f"{path}: has no columns")
+    try:
+        ids = table.column(0).cast(pa.string()).combine_chunks()
+    except pa.ArrowException:
+        raise InputError(f"{path}: the first column must hold ids, not {table.schema.types[0]}") from None
     place = {text: row for row, text in enumerate(ids.to_pylist())}
     wanted = graph.id_array().to_pylist()
     missing = [text for text in wanted if text not in place]
@@ -79,10 +84,22 @@ def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
     return np.stack(columns, axis=1)[order]
 
 
+def read_npy(path: Path) -> np.ndarray:
+    """An array of numbers; InputError for whatever else is in the file."""
+    try:
+        with path.open("rb") as file:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+    except (ValueError, EOFError):
+        raise InputError(f"{path}: is not a whole npy file of numbers") from None
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{path}: expected numbers, found {array.dtype}")
+    return array
+
+
 def _read_table(path: Path) -> pa.Table:
     if path.suffix.lower() == ".parquet":
         return pq.read_table(path)
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         first = file.readline().rstrip("\n").split(",")[0].strip('"')
     return pa_csv.read_csv(
         path,
