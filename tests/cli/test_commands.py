@@ -221,6 +221,24 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tables):
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_a_signal_before_training_is_one_word_and_130(number, seconds):
+    command = "import paretognn.__main__ as m; print(flush=True); m.main()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", command, "inspect", "--dataset", "digits"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    time.sleep(seconds)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=120)
+    assert (child.returncode, errors.strip()) == (130, "interrupted")
+
+
 def test_edges_alone_and_without_a_copy(tables):
     folder, _ids = tables
     only = ["--edges", str(folder / "edges.csv")]
@@ -299,6 +317,7 @@ def test_an_existing_run_is_never_overwritten(trained, capsys):
     assert run(["train", *graph_of(folder), "--out", str(folder / "R")]) == 2
     assert "--resume" in capsys.readouterr().err
     assert run(["train", "--resume", "--out", str(folder / "R"), "--seed", "3"]) == 2
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--seed", "0"]) == 2
     assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "1"]) == 2
     assert (folder / "R" / "embeddings.parquet").read_bytes() == before
 
@@ -312,6 +331,7 @@ def test_an_existing_run_is_never_overwritten(trained, capsys):
         ["evaluate", "R", "--seeds", "0"],
         ["evaluate", "R", "--split", "public"],
         ["evaluate", "R", "--embeddings", "x.csv"],
+        ["evaluate", "R", "--tasks", ","],
         ["evaluate", "R", "--link-split", "x.parquet"],
         ["embed", "R", "--out", "x.txt"],
         ["embed", "nowhere", "--out", "x.csv"],

@@ -62,7 +62,9 @@ def command(
         raise InputError("name a run folder, or --embeddings FILE with a graph")
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, not {seeds}")
-    chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks else ALL
+    chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks is not None else ALL
+    if not chosen:
+        raise InputError(f"--tasks names none; known: {', '.join(ALL)}")
     if run is not None:
         folder = RunFolder(run).require_finished()
         steps = folder.config().steps

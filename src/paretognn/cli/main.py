@@ -36,9 +36,12 @@ def run(arguments: list[str] | None = None) -> int:
         context = getattr(error, "ctx", None)
         where = f" (see: {context.command_path} --help)" if context is not None else ""
         return _fail(error.format_message() + where)
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+    except typer.Abort:
+        # typer takes every EOFError for a prompt that was left; there are none here, but there are files.
+        return _fail("a file ends before it should")
     except BrokenPipeError:
         # The reader of a pipe went away; keep the interpreter from writing to it once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -52,11 +55,3 @@ def run(arguments: list[str] | None = None) -> int:
 def _fail(message: str) -> int:
     print("error: " + " ".join(message.split()), file=sys.stderr)
     return 2
-
-
-def main() -> None:
-    sys.exit(run())
-
-
-if __name__ == "__main__":
-    main()

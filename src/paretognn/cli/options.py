@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretognn.cli.console import say
 from paretognn.sources import GraphSource
 
 
@@ -110,7 +111,12 @@ def takes_graph(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapper(**arguments: Any) -> None:
         source = _graph_options(**{name: arguments.pop(name) for name in names})
-        command(source=source, **arguments)
+        try:
+            command(source=source, **arguments)
+        except KeyboardInterrupt:
+            # typer would leave without a word.
+            say("interrupted")
+            raise typer.Exit(130) from None
 
     ordered = sorted([*own, *names.values()], key=lambda p: p.default is not inspect.Parameter.empty)
     keyword = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in ordered]
