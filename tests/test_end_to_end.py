@@ -14,7 +14,8 @@ def test_digits_in_a_few_steps_pass_their_raw_features(tmp_path):
     out = tmp_path / "digits"
     assert run(["train", "--dataset", "digits", "--preset", "quick", "--steps", "15", "--out", str(out)]) == 0
     tasks = "node_classification,node_clustering,partition_prediction"
-    assert run(["evaluate", str(out), "--seeds", "2", "--tasks", tasks]) == 0
+    file = str(out / "evaluation.json")
+    assert run(["evaluate", str(out), "--seeds", "2", "--tasks", tasks, "--out", file]) == 0
     own, result = scores(out)
     raw = result["controls"]["raw-features"]["tasks"]
     assert own["node_classification"] > raw["node_classification"]["mean"] + 0.02
