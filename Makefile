@@ -14,7 +14,7 @@ $(VENV)/installed: requirements.lock requirements-dev.lock pyproject.toml
 
 demo: $(VENV)/installed
 	rm -rf runs/demo
-	$(BIN)/paretognn train --dataset digits --preset quick --out runs/demo
+	$(BIN)/paretognn train --dataset digits --preset quick --steps 100 --out runs/demo
 	$(BIN)/paretognn evaluate runs/demo
 
 test: $(VENV)/installed
