@@ -202,3 +202,12 @@ def test_deeply_nested_json_in_a_run_folder_is_corrupt(tmp_path):
     home.graph_json.write_bytes(DEEP)
     with pytest.raises(InputError, match="corrupt"):
         home.read_json(home.graph_json)
+
+
+def test_features_that_overflow_are_an_error_that_names_the_node():
+    graph = make_graph()
+    trained, _ = train(graph, config(2))
+    far = graph.features.copy()
+    far[7] = 3e38
+    with pytest.raises(InputError, match="not finite, the first '"):
+        trained.embed(graph.replace(features=far))

@@ -1,6 +1,6 @@
 """Embeddings from anywhere judged on four downstream tasks: knows labels and graphs, never a model."""
 
-from paretognn.downstream.evaluate import evaluate_embeddings
+from paretognn.downstream.evaluate import check_request, evaluate_embeddings
 from paretognn.downstream.evaluation import ALL, Evaluation
 from paretognn.downstream.link_file import load_link_split, save_link_split
 from paretognn.downstream.link_prediction import hits_at_k
@@ -16,6 +16,7 @@ __all__ = [
     "EvaluationWarning",
     "LinkSplit",
     "TaskScore",
+    "check_request",
     "choose_splits",
     "evaluate_embeddings",
     "hits_at_k",

@@ -52,12 +52,7 @@ def evaluate_embeddings(
     Raises InputError for embeddings (of either kind) of another shape or not finite, a partition of another
     length, a link split of another graph, an unknown task or split, and seeds below 0.
     """
-    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
-    if not numbers or min(numbers) < 0:
-        raise InputError("evaluation needs at least one seed, and none below 0")
-    for name in tasks:
-        if name not in METRICS:
-            raise InputError(f"unknown task '{name}'{suggest(name, ALL)}")
+    numbers = check_request(graph, tasks, seeds, split)
     job = _Job(embeddings, graph, numbers, split, link, link_reason, partition)
     runs: dict[str, Callable[[], TaskScore]] = {
         "node_classification": job.node_classification,
@@ -79,6 +74,20 @@ def evaluate_embeddings(
                 scores[name] = TaskScore(metric, reason=str(error))
             seconds[name] = round(time.perf_counter() - start, 3)
     return Evaluation(scores, numbers, split, job.facts, tuple(messages), seconds)
+
+
+def check_request(graph: Graph, tasks: Sequence[str], seeds: int | Sequence[int], split: str) -> tuple[int, ...]:
+    """The evaluation seeds one by one. InputError for an unknown task or split, and seeds below 0."""
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
+    if not numbers or min(numbers) < 0:
+        raise InputError("evaluation needs at least one seed, and none below 0")
+    for name in tasks:
+        if name not in METRICS:
+            raise InputError(f"unknown task '{name}'{suggest(name, ALL)}")
+    if split != "random":
+        with collected():  # a bad setting is an error now; what it leaves out is told by the tasks
+            choose_splits(graph, split, numbers, np.zeros(graph.num_nodes, dtype=np.int64))
+    return numbers
 
 
 class _Job:
@@ -109,9 +118,6 @@ class _Job:
         if self.partition is not None and self.partition.shape != (graph.num_nodes,):
             shape = list(self.partition.shape)
             raise InputError(f"the partition has shape {shape}, the graph {graph.num_nodes} nodes")
-        if split != "random":
-            with collected():  # a bad setting is an error now; what it leaves out is told by the tasks
-                choose_splits(graph, split, seeds, np.zeros(graph.num_nodes, dtype=np.int64))
         self.codes = None
         if graph.labels is not None:
             self.codes, values = encode_labels(graph.labels)

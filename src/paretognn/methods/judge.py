@@ -18,6 +18,7 @@ from paretognn.datasets.registry import DATASETS
 from paretognn.downstream import (
     ALL,
     LinkSplit,
+    check_request,
     evaluate_embeddings,
     load_link_split,
     metis_partition,
@@ -173,6 +174,7 @@ def judge_run(
         raise InputError("--link-split goes with --embeddings; a run has its own split in its link folder")
     trained = TrainedEncoder.load(folder, device, encoder)
     config = trained.config
+    check_request(graph, tasks, seeds, split or protocol_split(graph))  # before the link model takes its time
     link, reason = None, None
     with collected() as notes:
         if "link_prediction" in tasks:

@@ -53,9 +53,20 @@ class TrainedEncoder:
     device: str
 
     def embed(self, graph: Graph) -> np.ndarray:
-        """float32 [N, d] for any graph with the training graph's feature columns."""
+        """float32 [N, d] for any graph with the training graph's feature columns.
+
+        InputError where features are so far from those of training that the numbers overflow.
+        """
         prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
-        return embed(self.encoder, prepared)
+        embeddings = embed(self.encoder, prepared)
+        lost = ~np.isfinite(embeddings).all(axis=1)
+        if lost.any():
+            first = graph.id_array()[int(lost.argmax())].as_py()
+            raise InputError(
+                f"embeddings of {int(lost.sum())} node(s) are not finite, the first '{first}': "
+                "features of it or its neighbours are too far from those of training"
+            )
+        return embeddings
 
     def save(self, folder: RunFolder) -> None:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
