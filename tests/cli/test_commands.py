@@ -60,6 +60,7 @@ def test_ids_come_back_as_written_and_in_order(trained):
     with (folder / "x.csv").open(newline="") as file:
         rows = list(csv.reader(file))
     assert rows[0][:2] == ["id", "e0"]
+    assert (folder / "x.csv").read_text().startswith("id,e0,e1,e2,e3\n007,")
     assert [row[0] for row in rows[1:]] == ids
     table = pq.read_table(folder / "x.parquet")
     assert table.column_names == ["id", "e0", "e1", "e2", "e3"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -37,9 +38,19 @@ def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) ->
             if kind == ".parquet":
                 pq.write_table(table, aside)
             else:
-                pa_csv.write_csv(table, aside)
+                _write_csv(aside, table)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _write_csv(path: Path, table: pa.Table) -> None:
+    """Quotes where an id needs them, and none elsewhere: pyarrow by itself quotes every title and text, which
+    tools that split lines at commas take for part of it."""
+    special = pc.any(pc.match_substring_regex(table["id"], '[",\r\n]')).as_py()
+    options = pa_csv.WriteOptions(include_header=False, quoting_style="needed" if special else "none")
+    with path.open("wb") as file:
+        file.write((",".join(table.column_names) + "\n").encode())
+        pa_csv.write_csv(table, file, options)
 
 
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
