@@ -27,7 +27,10 @@ def test_round_trip_by_id(tmp_path, matrix, suffix):
     np.testing.assert_array_equal(read_embeddings(path, graph), matrix[order])
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1), min_size=1, unique=True))
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1)
+
+
+@given(st.lists(TEXT, min_size=1, unique=True))
 def test_any_id_through_csv(tmp_path_factory, ids):
     path = tmp_path_factory.mktemp("ids") / "x.csv"
     write_embeddings(path, pa.array(ids), np.zeros((len(ids), 1), np.float32))
