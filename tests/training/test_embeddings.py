@@ -2,28 +2,92 @@ import csv
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors import SafetensorError
 
+from made import make_graph
 from paretognn.errors import InputError
 from paretognn.graph import build_graph
 from paretognn.training import read_embeddings, write_embeddings
+from paretognn.training.checkpoint import save_tensors
 
-IDS = ["a,b", 'q"x', "line\nbreak", "é", " sp ", "null", "-1", "#c", "007"]
+GRAPH = make_graph(12)
+IDS = GRAPH.id_array().to_pylist()
+POINTS = np.arange(24, dtype=np.float32).reshape(12, 2)
+
+
+def npy(path, array):
+    np.save(path, array, allow_pickle=True)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["cut", "header", "empty", "text", "npz", "objects", "strings", "complex", "records"])
+def test_an_npy_that_holds_no_whole_matrix_of_numbers_is_one_line(tmp_path, kind):
+    path = tmp_path / "x.npy"
+    whole = npy(path, POINTS)
+    np.savez(tmp_path / "x.npz", POINTS)
+    content = {
+        "cut": whole[:-8],
+        "header": whole[:90],
+        "empty": b"",
+        "text": b"garbage",
+        "npz": (tmp_path / "x.npz").read_bytes(),
+        "objects": npy(path, np.array([{}] * 12, dtype=object)),
+        "strings": npy(path, POINTS.astype("U8")),
+        "complex": npy(path, POINTS.astype(complex)),
+        "records": npy(path, np.zeros((12, 2), dtype=[("a", "f4")])),
+    }
+    path.write_bytes(content[kind])
+    with pytest.raises(InputError, match=r"x\.npy") as caught:
+        read_embeddings(path, GRAPH)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "columns", [{}, {"id": [[i] for i in IDS], "e0": POINTS[:, 0]}, {"id": IDS, "e": [[1.0]] * 12}]
+)
+def test_a_parquet_of_other_types_is_one_line(tmp_path, columns):
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet"):
+        read_embeddings(tmp_path / "x.parquet", GRAPH)
+
+
+def test_a_byte_order_mark_does_not_turn_ids_into_numbers(tmp_path):
+    graph = GRAPH.replace(ids=pa.array([f"{i:03d}" for i in range(12)]))
+    rows = "".join(f"{i:03d},{a},{b}\n" for i, (a, b) in enumerate(POINTS))
+    (tmp_path / "x.csv").write_text("\ufeffid,e0,e1\n" + rows, encoding="utf-8")
+    assert (read_embeddings(tmp_path / "x.csv", graph) == POINTS).all()
+
+
+def test_a_full_disk_is_an_os_error_that_names_the_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise SafetensorError("No space left on device")
+
+    monkeypatch.setattr("paretognn.training.checkpoint.save_file", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        save_tensors(tmp_path / "model.safetensors", {"a": torch.zeros(2)})
+    assert caught.value.filename == str(tmp_path / "model.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
+ODD_IDS = ["a,b", 'q"x', "line\nbreak", "é", " sp ", "null", "-1", "#c", "007"]
 
 
 @pytest.fixture
 def matrix():
-    return np.random.default_rng(0).standard_normal((len(IDS), 3)).astype(np.float32)
+    return np.random.default_rng(0).standard_normal((len(ODD_IDS), 3)).astype(np.float32)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "npy"])
 def test_round_trip_by_id(tmp_path, matrix, suffix):
     path = tmp_path / f"x.{suffix}"
-    write_embeddings(path, pa.array(IDS), matrix)
-    order = np.arange(len(IDS))[::-1] if suffix != "npy" else np.arange(len(IDS))
-    graph = build_graph(len(IDS), [0], [1], ids=pa.array([IDS[i] for i in order]))
+    write_embeddings(path, pa.array(ODD_IDS), matrix)
+    order = np.arange(len(ODD_IDS))[::-1] if suffix != "npy" else np.arange(len(ODD_IDS))
+    graph = build_graph(len(ODD_IDS), [0], [1], ids=pa.array([ODD_IDS[i] for i in order]))
     np.testing.assert_array_equal(read_embeddings(path, graph), matrix[order])
 
 
@@ -45,11 +109,11 @@ def test_plain_ids_stand_bare(tmp_path):
 
 def test_what_does_not_fit_is_one_line(tmp_path, matrix):
     path = tmp_path / "x.csv"
-    write_embeddings(path, pa.array(IDS), matrix)
+    write_embeddings(path, pa.array(ODD_IDS), matrix)
     with pytest.raises(InputError, match="'other'"):
         read_embeddings(path, build_graph(2, [0], [1], ids=pa.array(["007", "other"])))
     with pytest.raises(InputError, match=r"\.parquet, \.csv, \.npy"):
-        write_embeddings(tmp_path / "x.txt", pa.array(IDS), matrix)
+        write_embeddings(tmp_path / "x.txt", pa.array(ODD_IDS), matrix)
     np.save(tmp_path / "x.npy", matrix[:3])
     with pytest.raises(InputError, match="9 rows"):
         read_embeddings(tmp_path / "x.npy", build_graph(9, [0], [1]))
