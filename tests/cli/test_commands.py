@@ -366,3 +366,11 @@ def test_a_pipe_that_closes_early_is_no_error():
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert done.stdout
+
+
+def test_a_run_that_memory_does_not_allow_leaves_no_folder(tables, capsys):
+    folder, _ = tables
+    wide = ["--set", "encoder.hidden_dims=[1000000, 1000000]"]
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *wide]) == 2
+    assert "GiB" in capsys.readouterr().err
+    assert not (folder / "R").exists()

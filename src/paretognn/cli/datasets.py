@@ -34,13 +34,18 @@ def command(
         return
     root = data_folder(data_root)[0]
     out.print(f"files are looked for in {root}", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("name", "nodes", "edges", "features", "classes"):
-        table.add_column(name, justify="left" if name == "name" else "right", no_wrap=True)
-    table.add_column("there", no_wrap=True)
-    table.add_column("folder", no_wrap=True, overflow="ignore")
+    names = ("name", "nodes", "edges", "features", "classes", "there", "folder")
+    rows = []
     for entry in entries:
         folder = "bundled" if entry["folder"] is None else os.path.relpath(entry["folder"], root)
-        sizes = (f"{entry[key]:,}" for key in ("nodes", "edges", "features", "classes"))
-        table.add_row(str(entry["name"]), *sizes, "yes" if entry["present"] else "no", folder)
+        sizes = [f"{entry[key]:,}" for key in ("nodes", "edges", "features", "classes")]
+        rows.append([str(entry["name"]), *sizes, "yes" if entry["present"] else "no", folder])
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+        # In a narrow terminal the folder gives way, never a number.
+        least = None if name == "folder" else max(map(len, (name, *cells)))
+        number = name in ("nodes", "edges", "features", "classes")
+        table.add_column(name, justify="right" if number else "left", no_wrap=True, min_width=least)
+    for row in rows:
+        table.add_row(*row)
     out.print(table)

@@ -58,19 +58,17 @@ def command(
         if changed:
             raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
         graph, resolved = _reopen(folder, source, steps)
+        _check_memory(graph, resolved, chosen)
     else:
         overrides = read_config_file(config) if config is not None else {}
         for text in set_ or []:
             overrides = merge(overrides, parse_assignment(text))
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        graph, resolved = _start(folder, source, overrides, graph_copy)
+        graph, resolved = _start(folder, source, overrides, graph_copy, chosen)
     say(
         f"device: {chosen}"
         + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
     )
-    memory = estimate(graph, resolved)
-    say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
-    require_memory(memory, chosen)
     started = time.monotonic()
     try:
         with training_progress(resolved.steps) as progress:
@@ -86,8 +84,14 @@ def command(
     say(f"next: paretognn evaluate {out}")
 
 
+def _check_memory(graph: Graph, config: TrainConfig, device: str) -> None:
+    memory = estimate(graph, config)
+    say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
+    require_memory(memory, device)
+
+
 def _start(
-    folder: RunFolder, source: GraphSource, overrides: dict[str, Any], graph_copy: bool
+    folder: RunFolder, source: GraphSource, overrides: dict[str, Any], graph_copy: bool, device: str
 ) -> tuple[Graph, TrainConfig]:
     if folder.exists():
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
@@ -101,6 +105,7 @@ def _start(
         say(line)
     resolved, why = method_config(graph, overrides=overrides)
     say(f"method {resolved.method}, preset {resolved.preset}: {why}")
+    _check_memory(graph, resolved, device)  # before anything is written: a refused run leaves no folder
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         folder.save_graph(graph, {"summary": summary, "source": source.to_json()}, graph_copy)
