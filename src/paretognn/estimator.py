@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from paretognn.downstream import ALL
+from paretognn.downstream import ALL, check_request
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import method_config
-from paretognn.methods.judge import judge, link_embeddings, open_link_split
+from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
 from paretognn.training import RunFolder, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
 
@@ -137,6 +137,7 @@ def evaluate(
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
         return judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
+    check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
     if link and "link_prediction" in chosen:
         try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from made import SMALL, make_graph
-from paretognn import ParetoGNN, evaluate
+from paretognn import InputError, ParetoGNN, evaluate
 from paretognn.downstream import LinkSplit
 from paretognn.graph import build_graph
 from paretognn.methods.judge import judge, link_embeddings, open_link_split, verdict
@@ -82,3 +82,16 @@ def test_from_python():
     assert alone["tasks"]["link_prediction"]["mean"] is None
     assert "test links" in alone["tasks"]["link_prediction"]["reason"]
     assert alone["average"] is None
+
+
+def test_a_wrong_request_is_refused_before_the_link_model_trains(monkeypatch):
+    graph = make_graph()
+    model = ParetoGNN(steps=1, settings=SMALL).fit(graph)
+
+    def never(*_, **__):
+        raise AssertionError("the link model was trained")
+
+    monkeypatch.setattr("paretognn.estimator.link_embeddings", never)
+    for wrong in ({"split": "public"}, {"tasks": ["link_prediction", "nodes"]}, {"seeds": 0}):
+        with pytest.raises(InputError):
+            evaluate(model, graph, **wrong)

@@ -16,7 +16,7 @@ from paretognn.errors import InputError
 from paretognn.methods import method_config
 from paretognn.methods.judge import judge, judge_run
 from paretognn.sources import GraphSource, run_graph
-from paretognn.training import Interrupted, RunFolder, merge, read_embeddings
+from paretognn.training import Interrupted, RunFolder, read_embeddings
 
 NAME = "evaluate"
 HELP = """Judge frozen embeddings: node classification, clustering, link prediction, partition prediction.
@@ -113,5 +113,5 @@ def _judge_file(
     matrix = read_embeddings(file, graph)
     link = None if link_split is None else (matrix, load_link_split(link_split, graph))
     width = {"encoder": {"hidden_dims": [512, matrix.shape[1]]}}
-    config = method_config(graph, overrides=merge({}, width))[0] if controls else None
+    config = method_config(graph, overrides=width)[0] if controls else None
     return judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)

@@ -1,7 +1,7 @@
 """Sparse times dense, the product under every graph convolution and every bag-of-words layer.
 
-On a CPU the product is `torch.nn.functional.embedding_bag` with a weight a sample, which measured two to
-four times faster than torch's CSR product; its own backward is far slower than a second product with the
+On a CPU the product is `torch.nn.functional.embedding_bag` with a weight a sample, which measured one and
+a half to four times faster than torch's CSR product; its own backward is far slower than a second product with the
 transpose, so the gradient is written out here. On CUDA it is cuSPARSE's CSR product.
 """
 

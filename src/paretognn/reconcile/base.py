@@ -39,5 +39,8 @@ class Reconciler:
     def __init__(self, settings: ReconcilerSettings | None = None) -> None:
         self.settings: Any = settings if settings is not None else self.Settings()
 
+    def check_tasks(self, tasks: tuple[str, ...]) -> None:
+        """InputError where the settings do not fit the run's tasks; asked once, before the first step."""
+
     def weights(self, context: StepContext) -> np.ndarray:
         raise NotImplementedError

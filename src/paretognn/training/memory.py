@@ -36,10 +36,9 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     n, entries = graph.num_nodes, 2 * graph.num_edges
     width_in = graph.num_features or RANDOM_DIMS + 2
     widths = config.encoder.hidden_dims
-    sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
-    stored = n * width_in * 8
+    sparse, stored = False, n * width_in * 8
     if graph.features is not None and not isinstance(graph.features, np.ndarray):
-        stored = graph.features.nnz * 8 * 3
+        sparse, stored = True, graph.features.nnz * 8 * 3
     structure = entries * (4 + 8) + n * 16
     pairs = zip([width_in, *widths], widths, strict=False)
     shared = sum(a * b for a, b in pairs) * 4

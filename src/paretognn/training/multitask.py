@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from paretognn.errors import NonFiniteError
 from paretognn.pretext import PretextTask, task_class
 from paretognn.reconcile import Reconciler, StepContext, reconciler_class
-from paretognn.reconcile.fixed import WeightedSum
 from paretognn.sampling import DeviceGraph
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
@@ -70,8 +69,7 @@ class MultiTaskStepper:
         self.model, self.graph, self.config = model, graph, config
         self.names = tuple(config.tasks)
         self.reconciler: Reconciler = reconciler_class(config.reconciler.name)(config.reconciler.settings)
-        if isinstance(self.reconciler, WeightedSum):
-            self.reconciler.check_tasks(self.names)
+        self.reconciler.check_tasks(self.names)
         self.shared = [p for p in model.encoder.parameters() if p.requires_grad]
         size = sum(p.numel() for p in self.shared)
         self.gradients = torch.zeros(len(self.names), size, device=graph.device)
@@ -94,7 +92,7 @@ class MultiTaskStepper:
             loss, norm = self._task_gradient(row, name, number)
             losses.append(loss)
             norms.append(norm)
-        # The only synchronisation of a step: losses, head norms and the Gram matrix together.
+        # Losses, head norms and the Gram matrix reach the host in one transfer.
         numbers = torch.cat([torch.stack(losses).double(), torch.stack(norms).double(), self._gram().flatten()])
         host = numbers.cpu().numpy()
         k = len(self.names)
