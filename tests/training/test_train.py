@@ -33,7 +33,7 @@ def run(folder, steps, resume=False, graph=None, progress=None, **over):
 def artefacts(folder):
     """What two equal runs share: model, newest checkpoint, metrics but for the time."""
     home = RunFolder(folder)
-    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in read_metrics(home.metrics_file)]
+    rows = [{k: v for k, v in row.items() if "seconds" not in k} for row in read_metrics(home.metrics_file)]
     tensors, state, _ = newest_checkpoint(home.checkpoints)
     return (
         home.model_file.read_bytes(),

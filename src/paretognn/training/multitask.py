@@ -18,13 +18,18 @@ from paretognn.reconcile import Reconciler, StepContext, reconciler_class
 from paretognn.sampling import DeviceGraph
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
+from paretognn.training.stopwatch import Stopwatch
 
 _GRAM_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
 class StepRecord:
-    """What one step reports; the keys of ``metrics.jsonl``."""
+    """What one step reports; the keys of ``metrics.jsonl``.
+
+    stage_seconds : of ``seconds``, those of each task's ``sampling``, ``forward`` and ``backward``
+        (``mi_ng/forward``), of the ``solver`` and of the ``optimizer``.
+    """
 
     step: int
     losses: dict[str, float]
@@ -35,6 +40,7 @@ class StepRecord:
     head_gradient_norms: dict[str, float]
     learning_rate: float
     seconds: float
+    stage_seconds: dict[str, float]
 
 
 class MultiTaskModel(nn.Module):
@@ -63,9 +69,14 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 class MultiTaskStepper:
-    """Holds the model, the optimiser and the gradient buffer, and makes steps."""
+    """Holds the model, the optimiser and the gradient buffer, and makes steps.
 
-    def __init__(self, model: MultiTaskModel, graph: DeviceGraph, config: TrainConfig) -> None:
+    synchronise : wait for a CUDA device after every stage, so that ``stage_seconds`` mean what they say.
+    """
+
+    def __init__(
+        self, model: MultiTaskModel, graph: DeviceGraph, config: TrainConfig, synchronise: bool = False
+    ) -> None:
         self.model, self.graph, self.config = model, graph, config
         self.names = tuple(config.tasks)
         self.reconciler: Reconciler = reconciler_class(config.reconciler.name)(config.reconciler.settings)
@@ -80,6 +91,7 @@ class MultiTaskStepper:
             fused=graph.device.type in ("cpu", "cuda"),
         )
         self.done = 0
+        self.stopwatch = Stopwatch(synchronise)
 
     def step(self) -> StepRecord:
         """One optimiser step. NonFiniteError, naming task and step, before any weight changes."""
@@ -92,24 +104,30 @@ class MultiTaskStepper:
             loss, norm = self._task_gradient(row, name, number)
             losses.append(loss)
             norms.append(norm)
-        # Losses, head norms and the Gram matrix reach the host in one transfer.
-        numbers = torch.cat([torch.stack(losses).double(), torch.stack(norms).double(), self._gram().flatten()])
-        host = numbers.cpu().numpy()
-        k = len(self.names)
-        values, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
-        self._check_finite(values, head_norm, gram, number)
-        alpha, combination = self._reconcile(values, gram)
+        with self.stopwatch.stage("solver"):
+            # Losses, head norms and the Gram matrix reach the host in one transfer.
+            numbers = torch.cat([torch.stack(losses).double(), torch.stack(norms).double(), self._gram().flatten()])
+            host = numbers.cpu().numpy()
+            k = len(self.names)
+            values, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
+            self._check_finite(values, head_norm, gram, number)
+            alpha, combination = self._reconcile(values, gram)
         rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, self.done)
-        self._apply(alpha, combination, rate)
+        with self.stopwatch.stage("optimizer"):
+            self._apply(alpha, combination, rate)
         self.done = number
         return self._record(number, values, gram, head_norm, alpha, combination, rate, time.perf_counter() - started)
 
     def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
         task: PretextTask = self.model.tasks[name]  # type: ignore[assignment]
         generator = stream(self.config.seed, number, name, self.graph.device)
-        loss = task(self.graph, self.model.encoder, generator)
         heads = [p for p in task.parameters() if p.requires_grad]
-        grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
+        with self.stopwatch.stage(f"{name}/sampling"):
+            batch = task.sample(self.graph, self.model.encoder, generator)
+        with self.stopwatch.stage(f"{name}/forward"):
+            loss = task.loss(self.model.encoder, batch)
+        with self.stopwatch.stage(f"{name}/backward"):
+            grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
         place = 0
         for parameter, grad in zip(self.shared, grads, strict=False):
             target = self.gradients[row, place : place + parameter.numel()]
@@ -206,6 +224,7 @@ class MultiTaskStepper:
             head_gradient_norms=self._by_task(head_norm),
             learning_rate=rate,
             seconds=seconds,
+            stage_seconds=self.stopwatch.take(),
         )
 
     def _by_task(self, values: np.ndarray) -> dict[str, float]:

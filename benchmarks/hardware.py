@@ -1,0 +1,56 @@
+"""What a benchmark ran on, and what that machine can do at most."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def described(device: str = "cpu") -> dict[str, Any]:
+    """Processor or card, threads and versions."""
+    name = torch.cuda.get_device_name() if device == "cuda" else _processor()
+    return {
+        "device": name,
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+        return names[0]
+    except (OSError, IndexError):
+        return platform.processor() or platform.machine()
+
+
+def seconds(run: Callable[[], Any], repeats: int = 5) -> float:
+    """The fastest of some runs, after one of warm-up."""
+    run()
+    best = float("inf")
+    for _ in range(repeats):
+        started = time.perf_counter()
+        run()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def gemm_rate(size: int = 2048, device: str = "cpu") -> float:
+    """Floating-point operations a second of a float32 product of square matrices."""
+    a = torch.randn(size, size, device=device)
+    b, out = torch.randn(size, size, device=device), torch.empty(size, size, device=device)
+    return 2 * size**3 / seconds(lambda: torch.mm(a, b, out=out))
+
+
+def stream_rate(entries: int = 1 << 26, device: str = "cpu") -> float:
+    """Bytes a second of a copy of float32 (read and write counted)."""
+    a, b = torch.zeros(entries, device=device), torch.zeros(entries, device=device)
+    return 2 * 4 * entries / seconds(lambda: b.copy_(a))
