@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from paretognn.nn.sparse import Csr, gather, rows_product
+from paretognn.nn.sparse import Csr, gather, permute
 
 
 @pytest.fixture
@@ -19,27 +19,10 @@ def test_product_value_and_gradient(matrix):
     assert torch.autograd.gradcheck(lambda x: csr @ x, (x,))
 
 
-@pytest.mark.parametrize("index", [[2, 0, 5], list(range(9))])
-def test_rows_product(matrix, index):
-    csr, dense = matrix
-    rows = torch.tensor(index)
-    x = torch.randn(7, 3, dtype=torch.float64, requires_grad=True)
-    np.testing.assert_allclose(
-        rows_product(csr, rows, x).detach(), dense[rows].float().double() @ x.detach(), atol=1e-12
-    )
-    assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
-
-
-def test_few_rows_of_many_take_the_other_path():
-    m = sp.random_array((200, 7), density=0.3, format="csr", rng=np.random.default_rng(1))
-    csr, rows = Csr.from_scipy(sp.csr_array(m)), torch.tensor([150, 3])
-    x = torch.randn(7, 2, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda x: rows_product(csr, rows, x), (x,))
-    np.testing.assert_allclose(
-        rows_product(csr, rows, x).detach(),
-        m.toarray()[[150, 3]].astype("f4") @ x.detach().numpy(),
-        atol=1e-6,
-    )
+def test_permute():
+    x, order = torch.randn(9, 3, dtype=torch.float64, requires_grad=True), torch.randperm(9)
+    torch.testing.assert_close(permute(x, order), x[order])
+    assert torch.autograd.gradcheck(lambda x: permute(x, order), (x,))
 
 
 def test_transpose_and_dense(matrix):

@@ -94,12 +94,12 @@ def test_sage_aggregate_is_unbiased_and_exact_with_a_large_fanout():
     dense = normalised_dense(graph)
     seeds = torch.tensor([1, 7, 30])
     exact = sage_view(prepared, seeds, [100], generator())
-    sources = exact.features.nodes
+    sources = exact.features.store.nodes
     np.testing.assert_allclose(exact.adjacencies[0].to_dense(), dense[np.ix_(seeds, sources)], atol=1e-6)
     total = np.zeros((3, 40))
     for seed in range(1500):
         view = sage_view(prepared, seeds, [2], generator(seed))
-        total[:, view.features.nodes] += view.adjacencies[0].to_dense().numpy()
+        total[:, view.features.store.nodes] += view.adjacencies[0].to_dense().numpy()
     np.testing.assert_allclose(total / 1500, dense[seeds], atol=0.03)
 
 
@@ -109,7 +109,7 @@ def test_sage_blocks_chain():
     first, second = view.adjacencies
     assert second.shape == (2, first.shape[0])
     assert first.shape[1] == view.features.num_rows
-    assert view.features.nodes[:2].tolist() == [5, 2]
+    assert view.features.store.nodes[:2].tolist() == [5, 2]
 
 
 def test_edges_are_dropped_in_pairs_at_the_right_rate():

@@ -1,14 +1,15 @@
 """Node features as a layer reads them: standardised, masked, permuted, never densified.
 
 Standardising subtracts the mean of a column and divides by its deviation. For sparse features this is
-(X - 1 mu) S W = X (S W) - 1 (mu S W) with S the diagonal of inverse deviations, so nothing is filled in.
-A column mask is a row mask of W. A masked row is its token's image.
+(X - 1 mu) S W = (X S) W - 1 (mu S W) with S the diagonal of inverse deviations, so nothing is filled in.
+A masked row is its token's image.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from paretognn.graph import Features
-from paretognn.nn.sparse import Csr, rows_product
+from paretognn.nn.sparse import Csr, permute
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +60,26 @@ def _better_dense(features: sp.csr_array) -> bool:
     return features.nnz >= DENSE_FROM * n * d and n * d * 4 <= _DENSE_BYTES
 
 
+@dataclass(eq=False)
 class FeatureStore:
-    """The features of all N nodes on a device, in the form in which products are cheapest.
+    """Scaled features of M nodes on a device, in the form in which products are cheapest.
 
-    Dense features are scaled once and stored; sparse ones stay as they are and carry mean and scale along.
+    dense : float [M, D], or None where ``sparse`` [M, D] (already divided by the deviations) less ``shift`` [D]
+        in every row stands for them; a shift of None is zero.
+    nodes : int64 [M] ids in the graph of the rows, None for all.
     """
 
-    def __init__(self, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> None:
-        self.num_nodes, self.width = int(features.shape[0]), int(features.shape[1])
-        self.dense: Tensor | None = None
-        self.sparse: Csr | None = None
+    dense: Tensor | None
+    sparse: Csr | None = None
+    shift: Tensor | None = None
+    nodes: Tensor | None = None
+    _whole: FeatureStore | None = field(default=None, repr=False)
+
+    @classmethod
+    def scaled(
+        cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu"
+    ) -> FeatureStore:
+        """All N nodes' features [N, D], scaled."""
         if scaling.kind == "row":
             norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
             inverse = np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1), 0).astype(np.float32)
@@ -79,73 +90,140 @@ class FeatureStore:
             )
         if not isinstance(features, np.ndarray) and _better_dense(features):
             features = features.toarray()
+        standardise = scaling.kind == "standardise"
         if isinstance(features, np.ndarray):
-            scaled = (features - scaling.mean) * scaling.scale if scaling.kind == "standardise" else features
-            self.dense = torch.tensor(scaled, dtype=torch.float32, device=device)
-        else:
-            self.sparse = Csr.from_scipy(features, device)
-            self.mean = torch.tensor(scaling.mean, dtype=torch.float32, device=device)
-            self.scale = torch.tensor(scaling.scale, dtype=torch.float32, device=device)
+            scaled = (features - scaling.mean) * scaling.scale if standardise else features
+            return cls(torch.tensor(scaled, dtype=torch.float32, device=device))
+        sparse = Csr.from_scipy(features, device)
+        if not standardise:
+            return cls(None, sparse)
+        scale = torch.tensor(scaling.scale, dtype=torch.float32, device=device)
+        sparse.values = sparse.values * scale[sparse.indices.long()]
+        return cls(None, sparse, torch.tensor(scaling.mean, dtype=torch.float32, device=device) * scale)
+
+    @property
+    def num_rows(self) -> int:
+        return int(self._stored.shape[0])
+
+    @property
+    def width(self) -> int:
+        """The number D of features."""
+        return int(self._stored.shape[1])
+
+    @property
+    def _stored(self) -> Tensor | Csr:
+        if self.dense is not None:
+            return self.dense
+        assert self.sparse is not None
+        return self.sparse
 
     @property
     def device(self) -> torch.device:
-        return self.dense.device if self.dense is not None else self.mean.device
+        return self.dense.device if self.dense is not None else self._stored.values.device  # type: ignore[union-attr]
 
-    def times(self, weight: Tensor, nodes: Tensor | None = None) -> Tensor:
-        """Scaled features of ``nodes`` (None: all) times ``weight`` [D, d] -> [n, d]."""
+    def take(self, rows: Tensor) -> FeatureStore:
+        """The chosen rows, in that order."""
+        nodes = rows if self.nodes is None else self.nodes[rows]
+        whole = self._whole or self
         if self.dense is not None:
-            x = self.dense if nodes is None else self.dense[nodes]
-            return x.to(weight.dtype) @ weight
+            return FeatureStore(self.dense[rows], nodes=nodes, _whole=whole)
         assert self.sparse is not None
-        scaled = weight * self.scale.to(weight.dtype)[:, None]
-        product = self.sparse @ scaled if nodes is None else rows_product(self.sparse, nodes, scaled)
-        return product - self.mean.to(weight.dtype) @ scaled
+        return FeatureStore(None, self.sparse.rows(rows), self.shift, nodes, whole)
 
-    def rows(self, nodes: Tensor) -> Tensor:
-        """Scaled features of ``nodes`` as a dense [n, D]."""
+    def times(self, weight: Tensor, column_mask: Tensor | None = None) -> Tensor:
+        """Features, their columns times ``column_mask`` [D], times ``weight`` [D, d] -> [M, d]; gradients reach
+        ``weight``."""
         if self.dense is not None:
-            return self.dense[nodes]
+            masked = weight if column_mask is None else weight * column_mask[:, None]
+            return self.dense.to(weight.dtype) @ masked
+        product: Tensor = _SparseTimes.apply(weight, self.sparse, self.shift, column_mask)
+        return product
+
+    def transpose_times(self, h: Tensor) -> Tensor:
+        """Transposed features times ``h`` [M, d] -> [D, d], without gradient."""
+        if self.dense is not None:
+            return self.dense.to(h.dtype).T @ h
         assert self.sparse is not None
-        return (self.sparse.rows(nodes).to_dense() - self.mean) * self.scale
+        return _transpose_times(self.sparse, self.shift, None, h)
+
+    def rows(self, chosen: slice = slice(None)) -> Tensor:
+        """The features of some rows, or all, as a dense [M, D]."""
+        if self.dense is not None:
+            return self.dense[chosen]
+        assert self.sparse is not None
+        index = torch.arange(self.num_rows, device=self.device)[chosen]
+        dense = self.sparse.rows(index).to_dense()
+        return dense if self.shift is None else dense.sub_(self.shift)
 
     @cached_property
     def squared_norms(self) -> Tensor:
-        """|x_i|^2 of every scaled row, float64 [N], computed once."""
+        """|x_i|^2 of every row, float64 [M], computed once for the whole graph."""
+        if self._whole is not None:
+            return self._whole.squared_norms[self.nodes]
         if self.dense is not None:
             return self.dense.double().square().sum(1)
         assert self.sparse is not None
-        values, columns = self.sparse.values.double(), self.sparse.indices.long()
-        mean, scale = self.mean.double(), self.scale.double()
-        base = (mean * scale).square().sum()
-        change = ((values - mean[columns]) * scale[columns]).square() - (mean * scale).square()[columns]
-        sums = torch.zeros(self.num_nodes, dtype=torch.float64, device=values.device)
+        values = self.sparse.values.double()
+        change, base = values.square(), values.new_zeros(())
+        if self.shift is not None:
+            shift = self.shift.double()
+            moved = shift[self.sparse.indices.long()]
+            change, base = (values - moved).square() - moved.square(), shift.square().sum()
+        sums = torch.zeros(self.num_rows, dtype=torch.float64, device=values.device)
         return base + sums.index_add_(0, self.sparse.row_of_entry(), change)
+
+
+class _SparseTimes(torch.autograd.Function):
+    """(S - 1 shift) diag(mask) W for sparse S, touching the wide W [D, d] as little as can be: the mask goes on the
+    entries of S, and the gradient is one sparse product and one rank-one update in place."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, matrix: Csr, shift: Tensor | None, mask: Tensor | None) -> Tensor:
+        if mask is not None:
+            shift = None if shift is None else shift * mask
+        ctx.matrix, ctx.shift, ctx.mask = matrix, shift, mask
+        masked = matrix if mask is None else matrix.with_values(matrix.values * mask[matrix.indices.long()])
+        out = masked.product(weight)
+        return out if shift is None else out.sub_(shift.to(weight.dtype) @ weight)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None, None]:
+        return _transpose_times(ctx.matrix, ctx.shift, ctx.mask, grads[0]), None, None, None
+
+
+def _transpose_times(matrix: Csr, shift: Tensor | None, mask: Tensor | None, h: Tensor) -> Tensor:
+    """diag(mask) S^T h - shift (1^T h), [D, d]."""
+    back = matrix.transpose()
+    if mask is not None:
+        back = back.with_values(back.values * mask[back.row_of_entry()])
+    out = back.product(h)
+    return out if shift is None else out.addr_(shift.to(h.dtype), h.sum(0), alpha=-1)
 
 
 @dataclass(eq=False)
 class FeatureView:
-    """The features of one view: some rows of the store, after augmentation.
+    """The features of one view: those of its nodes, after augmentation.
 
-    nodes : int64 [M] rows of the store, in the view's order (also permuted, for a corrupted view);
-        None for all.
+    order : int64 [M], a permutation of the rows, for a corrupted view; None for none.
     column_mask : float [D], 0 for a masked column; None for none.
     row_mask : bool [M], True where the node's features are replaced by ``token`` [D] (None: by zeros).
     """
 
     store: FeatureStore
-    nodes: Tensor | None = None
+    order: Tensor | None = None
     column_mask: Tensor | None = None
     row_mask: Tensor | None = None
     token: Tensor | None = None
 
     @property
     def num_rows(self) -> int:
-        return self.store.num_nodes if self.nodes is None else len(self.nodes)
+        return self.store.num_rows
 
     def dense(self) -> Tensor:
         """The view as a dense [M, D], for encoders that know no other form."""
-        nodes = self.nodes if self.nodes is not None else torch.arange(self.num_rows, device=self.store.device)
-        x = self.store.rows(nodes)
+        x = self.store.rows()
+        if self.order is not None:
+            x = x[self.order]
         if self.column_mask is not None:
             x = x * self.column_mask
         if self.row_mask is not None:
@@ -155,20 +233,22 @@ class FeatureView:
 
     def convolve(self, adjacency: Csr, weight: Tensor) -> Tensor:
         """adjacency [n, M] times the view's features times ``weight`` [D, d], in the cheaper order -> [n, d]."""
-        masked = weight if self.column_mask is None else weight * self.column_mask[:, None]
         store = self.store
         if store.dense is not None and store.width <= 2 * weight.shape[1]:
             # Aggregating first needs no sparse product in the backward pass: features have no gradient.
-            x = store.dense if self.nodes is None else store.dense[self.nodes]
+            x = store.dense if self.order is None else store.dense[self.order]
             x = x.to(weight.dtype)
             if self.row_mask is not None:
                 x = x.masked_fill(self.row_mask[:, None], 0.0)
+            masked = weight if self.column_mask is None else weight * self.column_mask[:, None]
             out = adjacency.product(x) @ masked
             if self.row_mask is not None and self.token is not None:
                 reach = adjacency.product(self.row_mask.to(weight.dtype)[:, None])
                 out = out + reach * (self.token @ weight)
             return out
-        image = store.times(masked, self.nodes)
+        image = store.times(weight, self.column_mask)
+        if self.order is not None:
+            image = permute(image, self.order)
         if self.row_mask is not None:
             fill = image.new_zeros(1) if self.token is None else self.token @ weight
             image = torch.where(self.row_mask[:, None], fill, image)

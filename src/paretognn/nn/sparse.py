@@ -73,6 +73,10 @@ class Csr:
             self._transpose._transpose = self
         return self._transpose
 
+    def with_values(self, values: Tensor) -> Csr:
+        """The same entries with other values [nnz]."""
+        return Csr(self.indptr, self.indices, values, self.shape)
+
     def rows(self, index: Tensor) -> Csr:
         """The chosen rows [len(index), m], in that order."""
         positions, owner = expand_rows(self.indptr, index)
@@ -118,31 +122,21 @@ class _Product(torch.autograd.Function):
         return ctx.matrix.transpose().product(grads[0]), None
 
 
-class _PermutedProduct(torch.autograd.Function):
-    """``matrix.rows(index) @ dense`` for a permutation of all rows.
-
-    Its gradient goes through the transpose of the matrix itself, made once, where a transpose of the permuted
-    rows would be sorted anew at every step. For fewer rows that sort costs less than what it leaves out.
-    """
+class _Permute(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, order: Tensor) -> Tensor:
+        ctx.order = order
+        return dense.index_select(0, order)
 
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, matrix: Csr, index: Tensor) -> Tensor:
-        ctx.matrix, ctx.index = matrix, index
-        return matrix.rows(index).product(dense)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        grad = grads[0]
-        whole = grad.new_zeros(ctx.matrix.shape[0], grad.shape[1]).index_copy_(0, ctx.index, grad)
-        return ctx.matrix.transpose().product(whole), None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return torch.empty_like(grads[0]).index_copy_(0, ctx.order, grads[0]), None
 
 
-def rows_product(matrix: Csr, index: Tensor, dense: Tensor) -> Tensor:
-    """``matrix[index] @ dense`` [len(index), d] for distinct rows; gradients reach ``dense``."""
-    if len(index) < matrix.shape[0]:
-        return matrix.rows(index) @ dense
-    product: Tensor = _PermutedProduct.apply(dense, matrix, index)
-    return product
+def permute(dense: Tensor, order: Tensor) -> Tensor:
+    """``dense[order]`` for a permutation of all rows: nothing meets in the gradient, so it is a copy."""
+    rows: Tensor = _Permute.apply(dense, order)
+    return rows
 
 
 class _Gather(torch.autograd.Function):

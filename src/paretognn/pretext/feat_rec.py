@@ -36,7 +36,7 @@ class FeatRec(PretextTask):
 
     def __init__(self, settings: FeatRecSettings, in_dim: int, width: int) -> None:
         super().__init__(settings, in_dim, width)
-        self.decoder = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, in_dim)))
+        self.decoder = nn.Parameter(nn.init.xavier_uniform_(torch.empty(in_dim, width)))
         self.token = nn.Parameter(torch.zeros(in_dim)) if settings.masked_input == "token" else None
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> View:
@@ -53,14 +53,11 @@ class FeatRec(PretextTask):
         features.token = self.token
         z = encoder(batch)
         picked = masked.nonzero().squeeze(1)
-        nodes = picked if batch.nodes is None else batch.nodes[picked]
+        targets = features.store.take(picked)
         h = gather(batch.adjacencies[-1] @ z.masked_fill(masked[:, None], 0.0), picked)
         if self.settings.form == "cosine":
-            known = features.store.squared_norms[nodes] > 0
-            cosine = cosines(h, self.decoder, features.store, nodes)[known]
+            cosine = cosines(h, self.decoder, targets)[targets.squared_norms > 0]
             return (1 - cosine).pow(self.settings.gamma).sum() / max(1, len(cosine))
-        total = features.store.squared_norms[nodes].sum().to(z.dtype)
-        if not bool(total > 0):
-            return (h * 0).sum()
-        residual = squared_residual(h, self.decoder, features.store, nodes)
-        return (residual / total).clamp(min=1e-12).sqrt()
+        total = targets.squared_norms.sum().to(z.dtype)
+        inverse = torch.where(total > 0, total.clamp(min=1e-30).reciprocal(), 0.0)
+        return (squared_residual(h, self.decoder, targets) * inverse).clamp(min=1e-12).sqrt()

@@ -14,12 +14,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-KEEP_BYTES = 1 << 30
-"""Exponentials of one loss that are kept for the backward pass; above it blocks are computed again."""
+KEEP_BYTES = 3 << 28
+"""Exponentials of one loss that are kept for the backward pass; blocks beyond it are computed again."""
 
-_BLOCK = 1024
+_BLOCK = {"cpu": 1024, "cuda": 8192}
+"""Rows of a block. On a CPU one block and the rows it multiplies stay in the cache."""
 _FLOAT32_FROM = 0.025
-"""Temperatures below it underflow float32 (exp(-2 / tau)); they are computed in float64."""
+"""Temperatures from which exp(1 / tau) and its inverse are sure numbers in float32; below, float64 is used."""
 
 
 def info_nce(first: Tensor, second: Tensor, temperature: float) -> Tensor:
@@ -43,45 +44,67 @@ class _MeanLogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, w: Tensor, temperature: float) -> Tensor:
         count = len(w)
-        bounds = [(a, min(a + _BLOCK, count)) for a in range(0, count, _BLOCK)]
-        keep = w.requires_grad and count * count * w.element_size() // 2 <= KEEP_BYTES
+        scaled = w * temperature**-0.5
+        blocks = _upper_blocks(count, _BLOCK.get(w.device.type, 1024))
+        room = KEEP_BYTES // w.element_size() if w.requires_grad else 0
         sums = w.new_zeros(count)
         kept: list[Tensor] = []
-        for i, a in enumerate(bounds):
-            for b in bounds[i:]:
-                block = _exponentials(w, a, b, temperature)
-                sums[a[0] : a[1]] += block.sum(1)
-                if a != b:
-                    sums[b[0] : b[1]] += block.sum(0)
-                if keep:
-                    kept.append(block)
-        ctx.save_for_backward(w, sums)
-        ctx.kept, ctx.bounds, ctx.temperature = kept, bounds, temperature
-        return sums.log().mean() + 1.0 / temperature
+        buffer = _buffer(scaled, blocks)
+        for rows, columns in blocks:
+            size = (rows.stop - rows.start) * (columns.stop - columns.start)
+            keep = size <= room
+            block = _exponentials(scaled, rows, columns, None if keep else buffer)
+            if keep:
+                kept.append(block)
+                room -= size
+            else:
+                room = 0
+            sums[rows] += block.sum(1)
+            if rows != columns:
+                sums[columns] += block.sum(0)
+        ctx.save_for_backward(scaled, sums)
+        ctx.kept, ctx.blocks, ctx.temperature = kept, blocks, temperature
+        return sums.log().mean()
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        w, sums = ctx.saved_tensors
+        scaled, sums = ctx.saved_tensors
         inverse = sums.reciprocal()
-        grad = torch.zeros_like(w)
-        kept = iter(ctx.kept)
-        for i, a in enumerate(ctx.bounds):
-            for b in ctx.bounds[i:]:
-                block = next(kept, None)
-                block = _exponentials(w, a, b, ctx.temperature) if block is None else block
-                rows, columns = slice(*a), slice(*b)
-                block *= inverse[rows, None] + inverse[None, columns]
-                grad[rows].addmm_(block, w[columns])
-                if a != b:
-                    grad[columns].addmm_(block.T, w[rows])
+        grad = torch.zeros_like(scaled)
+        buffer = _buffer(scaled, ctx.blocks)
+        share = torch.empty_like(buffer)
+        for place, (rows, columns) in enumerate(ctx.blocks):
+            kept = place < len(ctx.kept)
+            block = ctx.kept[place] if kept else _exponentials(scaled, rows, columns, buffer)
+            both = torch.add(inverse[rows, None], inverse[columns], out=share[: block.numel()].view_as(block))
+            block.mul_(both)
+            grad[rows].addmm_(block, scaled[columns])
+            if rows != columns:
+                grad[columns].addmm_(block.T, scaled[rows])
         ctx.kept = []
-        return grad * (grads[0] / (len(w) * ctx.temperature)), None
+        return grad * (grads[0] * ctx.temperature**-0.5 / len(scaled)), None
 
 
-def _exponentials(w: Tensor, a: tuple[int, int], b: tuple[int, int], temperature: float) -> Tensor:
-    """exp((w_i . w_j - 1) / tau) for one block, 0 on the diagonal."""
-    block = w[a[0] : a[1]] @ w[b[0] : b[1]].T
-    block.sub_(1.0).mul_(1.0 / temperature).exp_()
-    if a == b:
+def _upper_blocks(count: int, size: int) -> list[tuple[slice, slice]]:
+    """Row and column ranges of the blocks on and above the diagonal."""
+    ranges = [slice(a, min(a + size, count)) for a in range(0, count, size)]
+    return [(rows, columns) for i, rows in enumerate(ranges) for columns in ranges[i:]]
+
+
+def _buffer(scaled: Tensor, blocks: list[tuple[slice, slice]]) -> Tensor:
+    """Room for the largest block, which is used again and again: fresh memory costs more than the exponentials."""
+    first = blocks[0][0] if blocks else slice(0, 0)
+    return scaled.new_empty((first.stop - first.start) ** 2)
+
+
+def _exponentials(scaled: Tensor, rows: slice, columns: slice, buffer: Tensor | None) -> Tensor:
+    """exp(w_i . w_j / tau) for one block, 0 on the diagonal."""
+    a, b = scaled[rows], scaled[columns].T
+    if buffer is None:
+        block = a @ b
+    else:
+        block = torch.mm(a, b, out=buffer[: len(a) * b.shape[1]].view(len(a), b.shape[1]))
+    block.exp_()
+    if rows == columns:
         block.fill_diagonal_(0.0)
     return block

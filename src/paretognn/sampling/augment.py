@@ -61,10 +61,10 @@ def augment(subgraph: Subgraph, settings: Augmentation, generator: torch.Generat
         before[1:] = keep.cumsum(0)
         indptr, indices = before[indptr], indices[keep]
         weights = None if weights is None else weights[keep]
-    store = subgraph.parent.features
+    store = subgraph.features
     column_mask = None
     if settings.feature_mask > 0:
         uniform = torch.rand(store.width, generator=generator, device=device)
         column_mask = (uniform >= settings.feature_mask).to(torch.float32)
-    features = FeatureView(store, subgraph.nodes, column_mask, row_mask)
+    features = FeatureView(store, None, column_mask, row_mask)
     return View(features, (normalised(indptr, indices, weights),), subgraph.nodes, subgraph.seeds)

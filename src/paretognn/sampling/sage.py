@@ -82,4 +82,4 @@ def sage_view(
         indptr[1:] = torch.bincount(row, minlength=len(targets)).cumsum(0)
         blocks.append(Csr(indptr, column[order], value[order], (len(targets), len(sources))))
         targets = sources
-    return View(FeatureView(graph.features, targets), tuple(reversed(blocks)), seeds)
+    return View(FeatureView(graph.features.take(targets)), tuple(reversed(blocks)), seeds)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from paretognn.nn.features import FeatureStore
 from paretognn.nn.sparse import expand_rows
 from paretognn.sampling.device_graph import DeviceGraph
 
@@ -30,6 +32,11 @@ class Subgraph:
     @property
     def num_nodes(self) -> int:
         return len(self.indptr) - 1
+
+    @cached_property
+    def features(self) -> FeatureStore:
+        """Those of its nodes, gathered once for all views of it."""
+        return self.parent.features if self.nodes is None else self.parent.features.take(self.nodes)
 
     def structure(self) -> DeviceGraph:
         """Its edges as a graph of their own, to look pairs up in; the features stay the parent's."""

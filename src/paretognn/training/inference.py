@@ -45,7 +45,7 @@ def _convolve(encoder: GCN, layer: int, graph: DeviceGraph, adjacency: Csr, h: T
     image = torch.empty(n, weight.shape[1], device=graph.device)
     for start in range(0, n, rows):
         index = torch.arange(start, min(start + rows, n), device=graph.device)
-        image[start : start + rows] = graph.features.times(weight, index) if h is None else h[index] @ weight
+        image[start : start + rows] = graph.features.take(index).times(weight) if h is None else h[index] @ weight
     out = torch.empty_like(image)
     for start in range(0, n, rows):
         stop = min(start + rows, n)

@@ -31,4 +31,4 @@ def prepare(
         raise InputError(
             f"the graph has {graph.features.shape[1]} feature columns, the encoder was trained on {len(scaling.mean)}"
         )
-    return DeviceGraph.from_graph(graph, FeatureStore(graph.features, scaling, device), device), scaling
+    return DeviceGraph.from_graph(graph, FeatureStore.scaled(graph.features, scaling, device), device), scaling
