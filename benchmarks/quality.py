@@ -22,6 +22,7 @@ from shapes import graph_named
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.methods import method_config
 from paretognn.training import RunFolder, train
+from paretognn.training.allocator import keep_freed_memory
 from paretognn.training.config import merge, parse_assignment
 from paretognn.training.metrics import read_metrics
 
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="evaluation seeds")
     parser.add_argument("--folder", type=Path, required=True)
     asked = parser.parse_args()
+    keep_freed_memory()
     graph = graph_named(asked.graph)
     overrides: dict[str, Any] = {}
     for text in asked.set:

@@ -51,6 +51,7 @@ class Shape:
         entries = self.nodes * self.per_row
         rows = np.repeat(np.arange(self.nodes), self.per_row)
         columns = np.minimum(np.searchsorted(ends, rng.random(entries)), self.features - 1)
+        columns = rng.permutation(self.features)[columns]
         matrix = sp.csr_array((np.ones(entries, dtype=np.float32), (rows, columns)), (self.nodes, self.features))
         matrix.sum_duplicates()
         matrix.data[:] = 1.0

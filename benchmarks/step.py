@@ -24,12 +24,14 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
     from shapes import graph_named
 
     from paretognn.methods import method_config
+    from paretognn.training.allocator import keep_freed_memory
     from paretognn.training.config import merge, parse_assignment
     from paretognn.training.memory import peak_memory
     from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
     from paretognn.training.prepare import prepare
     from paretognn.training.trainer import build_encoder
 
+    keep_freed_memory()
     graph = graph_named(name)
     overrides: dict[str, Any] = {}
     for text in assignments:

@@ -12,6 +12,7 @@ import typer
 
 from paretognn.cli import datasets, embed, evaluate, inspect, train
 from paretognn.errors import InputError, NonFiniteError
+from paretognn.training.allocator import keep_freed_memory
 
 app = typer.Typer(
     name="paretognn",
@@ -26,6 +27,7 @@ for module in (train, embed, evaluate, inspect, datasets):
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    keep_freed_memory()
     try:
         given = sys.argv[1:] if arguments is None else arguments
         code = typer.main.get_command(app).main(given or ["--help"], prog_name="paretognn", standalone_mode=False)

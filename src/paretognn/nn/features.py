@@ -7,7 +7,7 @@ A masked row is its token's image.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -204,7 +204,7 @@ def _transpose_times(matrix: Csr, shift: Tensor | None, mask: Tensor | None, h: 
 class FeatureView:
     """The features of one view: those of its nodes, after augmentation.
 
-    order : int64 [M], a permutation of the rows, for a corrupted view; None for none.
+    order : int64 [M], a permutation of the rows, for a corrupted view (`shuffled`); None for none.
     column_mask : float [D], 0 for a masked column; None for none.
     row_mask : bool [M], True where the node's features are replaced by ``token`` [D] (None: by zeros).
     """
@@ -214,10 +214,21 @@ class FeatureView:
     column_mask: Tensor | None = None
     row_mask: Tensor | None = None
     token: Tensor | None = None
+    _images: dict[tuple[int, int], Tensor] = field(default_factory=dict, repr=False)
 
     @property
     def num_rows(self) -> int:
         return self.store.num_rows
+
+    def shuffled(self, order: Tensor) -> FeatureView:
+        """The rows in another order. The two views share their product with a layer's weight."""
+        return replace(self, order=order)
+
+    def _image(self, weight: Tensor) -> Tensor:
+        key = id(weight), weight._version
+        if key not in self._images:
+            self._images[key] = self.store.times(weight, self.column_mask)
+        return self._images[key]
 
     def dense(self) -> Tensor:
         """The view as a dense [M, D], for encoders that know no other form."""
@@ -246,7 +257,7 @@ class FeatureView:
                 reach = adjacency.product(self.row_mask.to(weight.dtype)[:, None])
                 out = out + reach * (self.token @ weight)
             return out
-        image = store.times(weight, self.column_mask)
+        image = self._image(weight)
         if self.order is not None:
             image = permute(image, self.order)
         if self.row_mask is not None:

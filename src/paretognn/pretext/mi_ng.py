@@ -39,7 +39,7 @@ class MING(PretextTask):
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> tuple[View, View]:
         view = augment(self.settings.sampler.sample(graph, generator), Augmentation(), generator)
         order = torch.randperm(view.num_rows, generator=generator, device=graph.device)
-        return view, replace(view, features=replace(view.features, order=order))
+        return view, replace(view, features=view.features.shuffled(order))
 
     def loss(self, encoder: nn.Module, batch: tuple[View, View]) -> Tensor:
         """Mean binary cross-entropy over the nodes of both copies, from logits."""

@@ -20,7 +20,7 @@ from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
 
-_GRAM_CHUNK = 1 << 18
+_GRAM_CHUNK = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,10 @@ class MultiTaskStepper:
         self.reconciler.check_tasks(self.names)
         self.shared = [p for p in model.encoder.parameters() if p.requires_grad]
         size = sum(p.numel() for p in self.shared)
-        self.gradients = torch.zeros(len(self.names), size, device=graph.device)
+        padded = -(-size // _GRAM_CHUNK) * _GRAM_CHUNK
+        self._padded = torch.zeros(len(self.names), padded, device=graph.device)
+        self.gradients = self._padded[:, :size]
+        self._combined = torch.zeros(size, device=graph.device)
         self.optimizer = torch.optim.AdamW(
             [p for p in model.parameters() if p.requires_grad],
             lr=config.optimizer.learning_rate,
@@ -144,11 +147,10 @@ class MultiTaskStepper:
         return loss.detach(), square.detach().sqrt()
 
     def _gram(self) -> Tensor:
-        gram = torch.zeros(len(self.names), len(self.names), dtype=torch.float64, device=self.gradients.device)
-        for chunk in self.gradients.split(_GRAM_CHUNK, dim=1):
-            wide = chunk.double()
-            gram.addmm_(wide, wide.T)
-        return gram
+        """G G^T float64 [K, K], added up in float64 over products of short chunks."""
+        chunks = self._padded.view(len(self.names), -1, _GRAM_CHUNK).transpose(0, 1)
+        gram = torch.bmm(chunks, chunks.transpose(1, 2)).sum(0, dtype=torch.float64)
+        return 0.5 * (gram + gram.T)
 
     def _check_finite(self, loss: np.ndarray, head_norm: np.ndarray, gram: np.ndarray, number: int) -> None:
         for k, name in enumerate(self.names):
@@ -182,11 +184,12 @@ class MultiTaskStepper:
         return alpha, alpha * scale if settings.step_on == "normalised" else alpha
 
     def _apply(self, alpha: np.ndarray, combination: np.ndarray, rate: float) -> None:
-        weights = torch.tensor(combination, dtype=self.gradients.dtype, device=self.gradients.device)
-        combined = weights @ self.gradients
+        torch.mul(self.gradients[0], float(combination[0]), out=self._combined)
+        for row, weight in zip(self.gradients[1:], combination[1:], strict=True):
+            self._combined.add_(row, alpha=float(weight))
         place = 0
         for parameter in self.shared:
-            parameter.grad = combined[place : place + parameter.numel()].view_as(parameter)
+            parameter.grad = self._combined[place : place + parameter.numel()].view_as(parameter)
             place += parameter.numel()
         if self.config.reconciler.heads == "weighted":
             for k, name in enumerate(self.names):
