@@ -19,10 +19,10 @@ from typing import Any
 from hardware import described
 from shapes import graph_named
 
+from paretognn.allocator import keep_freed_memory
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.methods import method_config
 from paretognn.training import RunFolder, train
-from paretognn.training.allocator import keep_freed_memory
 from paretognn.training.config import merge, parse_assignment
 from paretognn.training.metrics import read_metrics
 

@@ -23,8 +23,8 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
     import torch
     from shapes import graph_named
 
+    from paretognn.allocator import keep_freed_memory
     from paretognn.methods import method_config
-    from paretognn.training.allocator import keep_freed_memory
     from paretognn.training.config import merge, parse_assignment
     from paretognn.training.memory import peak_memory
     from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
@@ -44,7 +44,10 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
     stepper.step()
     stepper.step()
     records = [stepper.step() for _ in range(steps)]
-    memory = {"process_gib": round((peak_memory() - held) / 2**30, 2)}
+    memory = {
+        "graph_gib": round(held / 2**30, 2),
+        "process_gib": round((peak_memory() - held) / 2**30, 2),
+    }
     if device == "cuda":
         memory["device_gib"] = round(torch.cuda.max_memory_allocated() / 2**30, 2)
     stages = {

@@ -65,6 +65,39 @@ def test_convolve_equals_the_dense_product_in_either_order(graph, width, token):
         torch.testing.assert_close(a, b, atol=2e-4, rtol=2e-4)
 
 
+def test_a_shuffled_view_shares_the_product_and_equals_its_own(graph):
+    store = on_device(graph).features
+    adjacency = plain_view(on_device(graph)).adjacencies[0]
+    weight = torch.randn(store.width, 3, requires_grad=True)
+    order = torch.randperm(store.num_rows)
+    view = FeatureView(store)
+    both = view.convolve(adjacency, weight), view.shuffled(order).convolve(adjacency, weight)
+    x = store.rows()
+    want = adjacency.to_dense() @ x @ weight, adjacency.to_dense() @ x[order] @ weight
+    for a, b in zip(both, want, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=1e-4)
+    coefficients = torch.randn_like(want[0])
+    losses = [(one * coefficients).sum() + two.square().sum() for one, two in (both, want)]
+    grads = [torch.autograd.grad(loss, weight)[0] for loss in losses]
+        torch.autograd.grad((one * coefficients).sum() + two.square().sum(), weight)[0] for one, two in (both, want)
+    ]
+    torch.testing.assert_close(*grads, atol=1e-2, rtol=1e-3)
+    changed = weight.detach().clone().requires_grad_()
+    with torch.no_grad():
+        changed.mul_(2)
+    torch.testing.assert_close(view.convolve(adjacency, changed), 2 * both[0], atol=1e-4, rtol=1e-4)
+
+
+def test_rows_taken_keep_their_ids_and_norms(graph):
+    store = on_device(graph).features
+    part = store.take(torch.tensor([9, 4, 30])).take(torch.tensor([2, 0]))
+    assert part.nodes.tolist() == [30, 9]
+    torch.testing.assert_close(part.rows(), store.rows()[[30, 9]])
+    torch.testing.assert_close(part.squared_norms, store.squared_norms[[30, 9]])
+    h = torch.randn(2, 3)
+    torch.testing.assert_close(part.transpose_times(h), part.rows().T @ h, atol=1e-4, rtol=1e-4)
+
+
 def test_statistics_ignore_the_order_of_rows():
     graph = make_graph()
     order = np.random.default_rng(3).permutation(graph.num_nodes)

@@ -5,7 +5,7 @@ import torch
 from made import generator, make_graph, normalised_dense, on_device, plain_view, scaled_dense
 from paretognn.graph import build_graph
 from paretognn.nn import GCN, BatchNorm, EncoderSettings, PyGEncoder
-from paretognn.nn.norm import _BatchNorm
+from paretognn.nn.norm import EPS, _BatchNorm
 from paretognn.nn.prelu import _PReLU
 from paretognn.training.inference import embed
 
@@ -59,6 +59,16 @@ def test_c34_c36_batch_norm_of_one_row_and_of_a_constant_column():
         (grad,) = torch.autograd.grad(out.square().sum(), x)
         assert torch.isfinite(out).all()
         assert not grad.any()
+
+
+def test_batch_norm_keeps_its_digits_beside_a_large_mean():
+    x = torch.randn(50, 3, dtype=torch.double) * 1e-2 + torch.tensor([1e3, -1e4, 0.0])
+    norm = BatchNorm(3)
+    want = (x - x.mean(0)) / (x.var(0, unbiased=False) + EPS).sqrt()
+    single = x.float()
+    exact = (single.double() - single.double().mean(0)) / (single.double().var(0, unbiased=False) + EPS).sqrt()
+    torch.testing.assert_close(norm(x.float()).double(), exact, atol=2e-2, rtol=1e-3)
+    torch.testing.assert_close(norm.double()(x), want)
 
 
 @pytest.mark.parametrize("norm", ["batch", "layer", "none"])

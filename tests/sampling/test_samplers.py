@@ -11,6 +11,7 @@ from paretognn.sampling import (
     k_hop,
     sage_view,
     saint_nodes,
+    saint_walks,
     sample_neighbours,
     whole,
 )
@@ -69,6 +70,22 @@ def test_saint_draws_by_degree_to_the_power(power):
     prepared = on_device(build_graph(n, np.zeros(n - 1, dtype=int), np.arange(1, n), features=np.eye(n)))
     share = np.mean([bool((saint_nodes(prepared, 1, power, generator(s)).nodes == 0).any()) for s in range(400)])
     assert share == pytest.approx(0.5 if power == 1 else 40 / 41, abs=0.08)
+
+
+def test_walks_stay_on_edges_and_stop_at_dead_ends():
+    """A path 0-1-...-19 and an isolated node: a walk of 3 steps stays within 3 of its root."""
+    path = np.arange(19)
+    prepared = on_device(build_graph(21, path, path + 1, features=np.eye(21)))
+    met = set()
+    for seed in range(60):
+        sub = saint_walks(prepared, 1, 3, generator(seed))
+        nodes = sub.nodes.tolist()
+        assert nodes == list(range(nodes[0], nodes[-1] + 1))
+        assert len(nodes) <= 4
+        assert len(sub.indices) == 2 * (len(nodes) - 1)
+        met |= set(nodes)
+    assert 20 in met
+    assert saint_walks(prepared, 21, 3, generator()).num_nodes == 21
 
 
 def test_neighbours_are_distinct_uniform_and_all_where_few():

@@ -64,6 +64,28 @@ def test_weights_and_record_agree_with_the_gradients(normalise):
     assert record.cosines["feat_rec|topo_rec"] == pytest.approx(g[0] @ g[1] / norm[0] / norm[1], abs=1e-6)
 
 
+def test_the_gram_matrix_is_that_of_the_gradients_in_float64():
+    """Nearly parallel rows and very different norms, over several chunks and a part of one."""
+    s = stepper({"encoder": {"hidden_dims": [600, 40]}})
+    assert s.gradients.shape[1] > 2 * 4096
+    rows = torch.randn(1, s.gradients.shape[1]) + 1e-3 * torch.randn_like(s.gradients)
+    s.gradients.copy_(rows * torch.tensor([1e-4, 1.0, 1e3, 1.0, 0.0])[:, None])
+    wide = s.gradients.double()
+    want = wide @ wide.T
+    scale = want.diagonal().sqrt()
+    error = (s._gram() - want).abs() / (scale[:, None] * scale).clamp(min=1e-30)
+    assert float(error.max()) < 1e-6
+
+
+def test_stages_add_up_to_the_step():
+    s = stepper()
+    for record in (s.step(), s.step()):
+        stages = {f"{task}/{stage}" for task in s.names for stage in ("sampling", "forward", "backward")}
+        assert set(record.stage_seconds) == stages | {"solver", "optimizer"}
+        assert min(record.stage_seconds.values()) >= 0
+        assert sum(record.stage_seconds.values()) <= record.seconds
+
+
 def test_c39_the_step_descends_for_every_task():
     """d = sum alpha g satisfies g_i . d >= |d|^2 (1 - 1e-4), and it is what the optimiser gets."""
     s = stepper()

@@ -6,15 +6,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from paretognn.training.multitask import StepRecord
-from paretognn.training.trainer import Progress as Report
+if TYPE_CHECKING:  # torch takes a second to load, and not every command needs it.
+    from paretognn.training.multitask import StepRecord
+    from paretognn.training.trainer import Progress as Report
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)

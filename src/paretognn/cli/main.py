@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 import typer
 
-from paretognn.cli import datasets, embed, evaluate, inspect, train
+from paretognn.allocator import keep_freed_memory
 from paretognn.errors import InputError, NonFiniteError
-from paretognn.training.allocator import keep_freed_memory
 
-app = typer.Typer(
-    name="paretognn",
-    help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-for module in (train, embed, evaluate, inspect, datasets):
-    app.command(name=module.NAME, help=module.HELP)(module.command)
+COMMANDS = ("train", "embed", "evaluate", "inspect", "datasets")
+
+
+def _app(given: list[str]) -> typer.Typer:
+    """All commands, or the one that is called: the others' libraries would take seconds to load."""
+    app = typer.Typer(
+        name="paretognn",
+        help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback()(lambda: None)  # keeps a single command a sub-command
+    for name in given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS:
+        module = import_module(f"paretognn.cli.{name}")
+        app.command(name=module.NAME, help=module.HELP)(module.command)
+    return app
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -30,7 +38,8 @@ def run(arguments: list[str] | None = None) -> int:
     keep_freed_memory()
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        code = typer.main.get_command(app).main(given or ["--help"], prog_name="paretognn", standalone_mode=False)
+        command = typer.main.get_command(_app(given))
+        code = command.main(given or ["--help"], prog_name="paretognn", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (InputError, NonFiniteError) as error:
         return _fail(str(error))

@@ -6,9 +6,6 @@ import warnings
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import normalized_mutual_info_score
 
 from paretognn.downstream.notices import notify
 from paretognn.downstream.parallel import map_seeds
@@ -47,6 +44,9 @@ def k_means_nmi(points: np.ndarray, truth: np.ndarray, clusters: int, seeds: Seq
         notify("all embeddings are identical: the clustering has one cluster and NMI 0")
         return [0.0] * len(seeds)
 
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # takes seconds to load
+    from sklearn.exceptions import ConvergenceWarning
+
     def one(seed: int) -> np.ndarray:
         if len(points) > MINI_BATCH_ABOVE:
             return MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed).fit_predict(points)
@@ -64,4 +64,6 @@ def nmi(truth: np.ndarray, found: np.ndarray) -> float:
     """Mutual information over the mean of the two entropies; 0 where either side is one cluster."""
     if len(np.unique(truth)) < 2 or len(np.unique(found)) < 2:
         return 0.0
+    from sklearn.metrics import normalized_mutual_info_score
+
     return float(normalized_mutual_info_score(truth, found, average_method="arithmetic"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 from paretognn.downstream.links import LinkSplit
 from paretognn.downstream.logistic import fit_path
@@ -39,6 +38,8 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
             f"link prediction on {embeddings.shape[1]} dimensions and {2 * len(split.train)} training pairs "
             f"needs a matrix of {needed / 2**30:.1f} GiB: reduce the embeddings to fewer dimensions first"
         )
+
+    from sklearn.metrics import roc_auc_score  # takes seconds to load
 
     def one(seed: int) -> tuple[float, float]:
         negatives = draw_negatives(graph, split, seed)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import randomized_svd
 
 from paretognn.graph import Graph
 from paretognn.training.config import TrainConfig
@@ -44,8 +43,7 @@ def spectral_positions(graph: Graph, width: int, seed: int = 0) -> np.ndarray:
     k = min(width, graph.num_nodes - 1)
     if k < 1:
         return np.ones((graph.num_nodes, 1), dtype=np.float32)
-    u, s, _ = randomized_svd(adjacency, k, n_iter=8, random_state=seed)
-    return (u * s).astype(np.float32)
+    return _truncated_svd(adjacency, k, 8, seed)
 
 
 CONTROLS = ("raw-features", "smoothed-features", "spectral", "untrained")
@@ -64,14 +62,21 @@ def control_embeddings(name: str, graph: Graph, config: TrainConfig, device: str
     return make(graph, width, config.seed)
 
 
+def _truncated_svd(matrix: np.ndarray | sp.csr_array, k: int, iterations: int, seed: int) -> np.ndarray:
+    """Left singular vectors times singular values, float32 [n, k]."""
+    from sklearn.utils.extmath import randomized_svd  # takes a second to load
+
+    u, s, _ = randomized_svd(matrix, k, n_iter=iterations, random_state=seed)
+    return np.asarray(u * s, dtype=np.float32)
+
+
 def _reduce(features: np.ndarray | sp.csr_array, width: int, seed: int) -> np.ndarray:
     n, d = features.shape
     if d <= width:
         dense = features if isinstance(features, np.ndarray) else features.toarray()
         return np.asarray(dense, dtype=np.float32)
     k = min(width, n, d)
-    u, s, _ = randomized_svd(features, k, n_iter=5, random_state=seed)
-    return (u * s).astype(np.float32)
+    return _truncated_svd(features, k, 5, seed)
 
 
 def _reduce_operator(adjacency: sp.csr_array, features: sp.csr_array, width: int, seed: int) -> np.ndarray:

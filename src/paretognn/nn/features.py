@@ -76,9 +76,7 @@ class FeatureStore:
     _whole: FeatureStore | None = field(default=None, repr=False)
 
     @classmethod
-    def scaled(
-        cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu"
-    ) -> FeatureStore:
+    def scaled(cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> FeatureStore:
         """All N nodes' features [N, D], scaled."""
         if scaling.kind == "row":
             norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()

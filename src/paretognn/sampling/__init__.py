@@ -4,7 +4,7 @@ from paretognn.sampling.augment import Augmentation, augment
 from paretognn.sampling.device_graph import DeviceGraph
 from paretognn.sampling.sage import sage_view, sample_neighbours
 from paretognn.sampling.sampler import SamplerSettings
-from paretognn.sampling.subgraph import Subgraph, induced, k_hop, random_nodes, saint_nodes, whole
+from paretognn.sampling.subgraph import Subgraph, induced, k_hop, random_nodes, saint_nodes, saint_walks, whole
 
 __all__ = [
     "Augmentation",
@@ -17,6 +17,7 @@ __all__ = [
     "random_nodes",
     "sage_view",
     "saint_nodes",
+    "saint_walks",
     "sample_neighbours",
     "whole",
 ]

@@ -8,16 +8,16 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from paretognn.sampling.device_graph import DeviceGraph
-from paretognn.sampling.subgraph import Subgraph, k_hop, saint_nodes, whole
+from paretognn.sampling.subgraph import Subgraph, k_hop, saint_nodes, saint_walks, whole
 
 
 class SamplerSettings(BaseModel):
     """``full``: the whole graph. ``k-hop``: ``hops`` around ``seeds`` random nodes. ``saint-node``:
-    GraphSAINT's nodes, ``seeds`` draws with probability ~ degree^``power``. A number of seeds at or above N
-    is the whole graph."""
+    GraphSAINT's nodes, ``seeds`` draws with probability ~ degree^``power``. ``saint-walk``: GraphSAINT's random
+    walks, ``hops`` steps from each of ``seeds`` random nodes. A number of seeds at or above N is the whole graph."""
 
     model_config = ConfigDict(extra="forbid")
-    name: Literal["full", "k-hop", "saint-node"] = "full"
+    name: Literal["full", "k-hop", "saint-node", "saint-walk"] = "full"
     seeds: int | None = Field(None, ge=1)
     hops: int = Field(3, ge=0)
     power: float = Field(1.0, ge=0)
@@ -33,4 +33,6 @@ class SamplerSettings(BaseModel):
             return whole(graph)
         if self.name == "k-hop":
             return k_hop(graph, self.seeds, self.hops, generator)
+        if self.name == "saint-walk":
+            return saint_walks(graph, self.seeds, self.hops, generator)
         return saint_nodes(graph, self.seeds, self.power, generator)

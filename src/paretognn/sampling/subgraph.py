@@ -1,4 +1,4 @@
-"""Induced sub-graphs, and the three square samplers: the whole graph, k hops, GraphSAINT's nodes."""
+"""Induced sub-graphs, and the four square samplers: the whole graph, k hops, GraphSAINT's nodes and walks."""
 
 from __future__ import annotations
 
@@ -117,4 +117,22 @@ def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.
         drawn = torch.searchsorted(cumulative, uniform * cumulative[-1], right=True).clamp(max=graph.num_nodes - 1)
     member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
     member[drawn] = True
+    return induced(graph, member)
+
+
+def saint_walks(graph: DeviceGraph, roots: int, length: int, generator: torch.Generator) -> Subgraph:
+    """GraphSAINT's random-walk sampler: ``length`` steps from each of ``roots`` distinct random nodes, and the
+    edges among all nodes met. A walk ends where a node has no neighbour."""
+    if roots >= graph.num_nodes or graph.num_entries == 0:
+        return whole(graph)
+    here = random_nodes(graph, roots, generator)
+    member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
+    member[here] = True
+    for _ in range(length):
+        degree = graph.degrees(here)
+        uniform = torch.rand(len(here), generator=generator, device=graph.device, dtype=torch.float64)
+        step = (uniform * degree).long().minimum((degree - 1).clamp(min=0))
+        entry = (graph.indptr[here] + step).clamp(max=graph.num_entries - 1)
+        here = torch.where(degree > 0, graph.indices[entry], here)
+        member[here] = True
     return induced(graph, member)

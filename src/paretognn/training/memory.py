@@ -75,6 +75,8 @@ def _sampled_rows(sampler: SamplerSettings, graph: Graph) -> int:
         return n
     if sampler.name == "saint-node":
         return min(n, sampler.seeds)
+    if sampler.name == "saint-walk":
+        return min(n, sampler.seeds * (1 + sampler.hops))
     degree = 2 * graph.num_edges / n
     return int(min(n, sampler.seeds * (1 + degree) ** min(sampler.hops, 6)))
 
