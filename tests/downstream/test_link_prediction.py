@@ -66,10 +66,17 @@ def test_complete_graph_has_no_negatives():
         predict_links(np.ones((5, 2), np.float32), graph, split_links(graph, 0), [0])
 
 
-def test_too_wide_is_refused_before_memory_is_taken(subject, monkeypatch):
-    monkeypatch.setattr(module, "MEMORY_LIMIT", 1000)
-    with pytest.raises(InputError, match="fewer dimensions"):
-        predict_links(*subject, [0])
+def test_more_training_links_than_memory_allows_are_drawn_by_the_seed(subject, monkeypatch):
+    points, _, split = subject
+    whole = predict_links(*subject, [0, 1])
+    monkeypatch.setattr(module, "_BLOCK", 7)
+    assert predict_links(*subject, [0, 1]).per_seed == pytest.approx(whole.per_seed, abs=1e-6)
+    monkeypatch.setattr(module, "FIT_BYTES", 2 * 4 * points.shape[1] * (len(split.train) // 2))
+    with pytest.warns(EvaluationWarning, match=f"{len(split.train) // 2} of {len(split.train)} training links"):
+        part = predict_links(*subject, [0, 1])
+    assert part.per_seed == predict_links(*subject, [0, 1]).per_seed
+    assert part.per_seed != whole.per_seed
+    assert part.mean == pytest.approx(whole.mean, abs=0.1)
 
 
 def test_nodes_that_the_split_isolates():

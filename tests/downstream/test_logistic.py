@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from paretognn.downstream import logistic
 from paretognn.downstream.logistic import fit_path
 from paretognn.downstream.probe import C_GRID
 
@@ -87,3 +88,17 @@ def test_class_numbers_may_have_gaps():
     names = np.array([4, 9, 30])
     plain, gaps = fit_path(features, codes, [8.0]), fit_path(features, names[codes], [8.0])
     np.testing.assert_array_equal(names[plain.predict(features)], gaps.predict(features))
+
+
+def test_parts_that_bound_memory_change_nothing(monkeypatch):
+    rng = np.random.default_rng(0)
+    features, targets = rng.standard_normal((60, 5)), rng.integers(3, size=60)
+    whole = fit_path(features, targets, C_GRID)
+    monkeypatch.setattr(logistic, "SCORES", 60 * 3 * 4)
+    parts = fit_path(features, targets, C_GRID)
+    np.testing.assert_allclose(parts.coef, whole.coef, atol=1e-5)
+    fresh = rng.standard_normal((50, 5))
+    scores = np.sort(whole.decision(fresh), axis=2)
+    clear = scores[:, :, -1] - scores[:, :, -2] > 1e-4
+    np.testing.assert_array_equal(parts.predict(fresh)[clear], whole.predict(fresh)[clear])
+    assert parts.predict(fresh[:0]).shape == (0, len(C_GRID))

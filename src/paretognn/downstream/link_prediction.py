@@ -7,20 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretognn.downstream.links import LinkSplit
-from paretognn.downstream.logistic import fit_path
+from paretognn.downstream.logistic import LogisticPath, fit_path
 from paretognn.downstream.negatives import draw_negatives
 from paretognn.downstream.notices import notify
 from paretognn.downstream.parallel import map_seeds
 from paretognn.downstream.scores import TaskScore
-from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
 
 C_GRID = (1.0, 2.0**4, 2.0**8, 2.0**12, 2.0**16)
 """Higher than for nodes: the entries of a product of two unit rows are smaller by the root of d."""
 SINGLE_PRECISION_ABOVE = 2**24
 """Entries of the training matrix above which it is kept in float32."""
-MEMORY_LIMIT = 2 * 2**30
-"""Bytes that the training matrix may take."""
+FIT_BYTES = 2**29
+"""Bytes of the training matrix in float32; of more pairs, each seed draws as many as fit."""
+_BLOCK = 2**16
+"""Pairs whose products are held at once when they are scored."""
 
 
 def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds: Sequence[int]) -> TaskScore:
@@ -28,32 +29,35 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
 
     embeddings : float32 [N, d], rows of length 1 or 0, from a model that saw `LinkSplit.train_graph` only.
     graph : the whole graph. A pair's features are the elementwise product of its two embeddings. C is one of
-    5 values, by validation AUC; of equal ones the smallest, and 1 without validation pairs.
+    5 values, by validation AUC; of equal ones the smallest, and 1 without validation pairs. Where the training
+    pairs would take more than `FIT_BYTES`, the model is fitted on a part of them, with a warning; validation and
+    test pairs are always all scored.
 
-    Raises InputError where the graph has too few unlinked pairs, and where the features would not fit.
+    Raises InputError where the graph has too few unlinked pairs.
     """
-    needed = 2 * len(split.train) * embeddings.shape[1] * 4
-    if needed > MEMORY_LIMIT:
-        raise InputError(
-            f"link prediction on {embeddings.shape[1]} dimensions and {2 * len(split.train)} training pairs "
-            f"needs a matrix of {needed / 2**30:.1f} GiB: reduce the embeddings to fewer dimensions first"
-        )
+    fitted = min(len(split.train), max(1, FIT_BYTES // (2 * 4 * embeddings.shape[1])))
+    if fitted < len(split.train):
+        notify(f"link prediction: each seed fits its model on {fitted:,} of {len(split.train):,} training links")
+    needed = 2 * fitted * embeddings.shape[1] * 4
 
     from sklearn.metrics import roc_auc_score  # takes seconds to load
 
     def one(seed: int) -> tuple[float, float]:
         negatives = draw_negatives(graph, split, seed)
-        features, targets = _features(embeddings, split.train, negatives.train)
+        train = split.train
+        if fitted < len(train):
+            train = train[np.random.default_rng(seed).choice(len(train), fitted, replace=False)]
+        features, targets = _features(embeddings, train, negatives.train[:fitted])
         if features.size <= SINGLE_PRECISION_ABOVE:
             features = features.astype(np.float64)
         grid = C_GRID if len(split.val) else (1.0,)
         path = fit_path(features, targets, grid)
         best = 0
         if len(split.val):
-            val, truth = _features(embeddings, split.val, negatives.val)
-            best = int(np.argmax([roc_auc_score(truth, column) for column in path.decision(val)[:, :, 0].T]))
-        test, truth = _features(embeddings, split.test, negatives.test)
-        return float(roc_auc_score(truth, path.decision(test, best)[:, 0, 0])), grid[best]
+            scores, truth = _scores(path, embeddings, split.val, negatives.val)
+            best = int(np.argmax([roc_auc_score(truth, column) for column in scores.T]))
+        scores, truth = _scores(path, embeddings, split.test, negatives.test, best)
+        return float(roc_auc_score(truth, scores[:, 0])), grid[best]
 
     scores, chosen = zip(*map_seeds(one, seeds, bytes_each=4 * needed), strict=True)
     return TaskScore.of("auc", scores, C=list(chosen))
@@ -64,6 +68,22 @@ def _features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray
     pairs = np.concatenate([positive, negative])
     targets = np.repeat([1, 0], [len(positive), len(negative)])
     return embeddings[pairs[:, 0]] * embeddings[pairs[:, 1]], targets
+
+
+def _scores(
+    path: LogisticPath,
+    embeddings: np.ndarray,
+    positive: np.ndarray,
+    negative: np.ndarray,
+    which: int | slice = slice(None),
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores [P, B] of all pairs, the positive ones first, and their targets [P]; products are made in blocks."""
+    scores = [
+        path.decision(embeddings[block[:, 0]] * embeddings[block[:, 1]], which)[:, :, 0]
+        for pairs in (positive, negative)
+        for block in (pairs[start : start + _BLOCK] for start in range(0, len(pairs), _BLOCK))
+    ]
+    return np.concatenate(scores), np.repeat([1, 0], [len(positive), len(negative)])
 
 
 def hits_at_k(positive: np.ndarray, negative: np.ndarray, k: int) -> float | None:

@@ -25,6 +25,8 @@ from paretognn.downstream.notices import notify
 TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
 """Norm of the gradient of the mean loss at which a problem counts as solved; times n C where that is below 1,
 since scores then are as small as that."""
+SCORES = 2**24
+"""Scores (rows x values of C x classes) that are held at once: more are fitted and predicted in parts."""
 MAX_ITERATIONS = 2000
 MAX_HALVINGS = 30
 
@@ -53,6 +55,11 @@ class LogisticPath:
 
     def predict(self, features: np.ndarray, which: int | slice = slice(None)) -> np.ndarray:
         """Classes [n, B] of features [n, d], for every C or for those that ``which`` selects."""
+        block = max(1, SCORES // self.intercept.size)
+        starts = range(0, max(1, len(features)), block)
+        return np.concatenate([self._predict(features[start : start + block], which) for start in starts])
+
+    def _predict(self, features: np.ndarray, which: int | slice) -> np.ndarray:
         scores = self.decision(features, which)
         if len(self.classes) == 1:
             return np.full(scores.shape[:2], self.classes[0])
@@ -75,7 +82,8 @@ def fit_path(features: np.ndarray, targets: np.ndarray, C: Sequence[float]) -> L
     x = torch.from_numpy(np.ascontiguousarray(features))
     mean = x.mean(0)
     axes, design, spread = _principal_axes(x - mean)
-    theta = _Solver(design, torch.from_numpy(codes), outputs, spread, torch.from_numpy(values).to(x.dtype)).solve()
+    groups = torch.from_numpy(values).to(x.dtype).split(max(1, SCORES // (len(x) * outputs)))
+    theta = torch.cat([_Solver(design, torch.from_numpy(codes), outputs, spread, group).solve() for group in groups])
     coef = theta[:, :, :-1].double() @ axes.double().T
     intercept = theta[:, :, -1].double() - coef @ mean.double()
     return LogisticPath(values, classes, coef.numpy(), intercept.numpy())
