@@ -72,13 +72,15 @@ def command(
     started = time.monotonic()
     try:
         with training_progress(resolved.steps) as progress:
-            _, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
+            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
     except Interrupted as stop:
         say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
         raise typer.Exit(130) from None
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
     # Scores of an earlier, shorter run are no longer those of these embeddings.
     folder.evaluation_file.unlink(missing_ok=True)
+    if trained.steps < resolved.steps:
+        say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
     say(f"trained in {time.monotonic() - started:.0f} s, peak memory {peak_memory() / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")

@@ -203,7 +203,7 @@ def judge_run(
     run = {
         "method": config.method,
         "preset": config.preset,
-        "steps": config.steps,
+        "steps": trained.steps,
         "training_seeds": [config.seed],
     }
     return {**result, "run": run, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}

@@ -21,6 +21,7 @@ from paretognn.errors import InputError, suggest
 from paretognn.nn import EncoderSettings
 from paretognn.pretext import TaskSettings, task_class
 from paretognn.reconcile import ReconcilerSettings, reconciler_class
+from paretognn.training.stopping import StoppingSettings
 
 
 class _Settings(BaseModel):
@@ -94,6 +95,7 @@ class TrainConfig(_Settings):
     reconciler: ReconcileSettings = ReconcileSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     schedule: ScheduleSettings = ScheduleSettings()
+    stopping: StoppingSettings = StoppingSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
 
     @field_validator("tasks", mode="before")

@@ -31,6 +31,7 @@ from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepR
 from paretognn.training.prepare import prepare
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.seeds import stream_seed
+from paretognn.training.stopping import Plateau
 
 Progress = Callable[[StepRecord], None]
 
@@ -45,12 +46,16 @@ class Interrupted(Exception):  # noqa: N818
 
 @dataclass(eq=False)
 class TrainedEncoder:
-    """A frozen encoder with what it needs to embed: the scaling of features and batch-norm statistics."""
+    """A frozen encoder with what it needs to embed: the scaling of features and batch-norm statistics.
+
+    steps : how many it was trained for; fewer than the settings' where early stopping ended the run.
+    """
 
     config: TrainConfig
     encoder: nn.Module
     scaling: FeatureScaling
     device: str
+    steps: int = 0
 
     def embed(self, graph: Graph) -> np.ndarray:
         """float32 [N, d] for any graph with the training graph's feature columns.
@@ -72,6 +77,7 @@ class TrainedEncoder:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
         tensors["features.mean"] = torch.tensor(self.scaling.mean)
         tensors["features.scale"] = torch.tensor(self.scaling.scale)
+        tensors["steps"] = torch.tensor(self.steps)
         save_tensors(folder.model_file, tensors)
 
     @classmethod
@@ -81,12 +87,12 @@ class TrainedEncoder:
         tensors = load_tensors(folder.model_file)
         try:
             mean, scale = tensors.pop("features.mean").numpy(), tensors.pop("features.scale").numpy()
-            scaling = FeatureScaling(config.features, mean, scale)
+            scaling, steps = FeatureScaling(config.features, mean, scale), int(tensors.pop("steps"))
             built = build_encoder(config, len(mean), encoder)
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
         except (KeyError, RuntimeError):
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
-        return cls(config, built.to(device), scaling, device)
+        return cls(config, built.to(device), scaling, device, steps)
 
 
 def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
@@ -125,42 +131,47 @@ def train(
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
     model.to(device)
     stepper = MultiTaskStepper(model, prepared, config)
-    if folder is not None and resume:
-        _restore(stepper, folder, device)
-    _loop(stepper, folder, progress)
+    plateau = Plateau(config.stopping)
+    ended = folder is not None and resume and _restore(stepper, plateau, folder, device)
+    if not ended:
+        _loop(stepper, plateau, folder, progress)
     embeddings = embed(model.encoder, prepared, calibrate=True)
-    trained = TrainedEncoder(config, model.encoder, scaling, device)
+    trained = TrainedEncoder(config, model.encoder, scaling, device, stepper.done)
     if folder is not None:
         trained.save(folder)
     return trained, embeddings
 
 
-def _loop(stepper: MultiTaskStepper, folder: RunFolder | None, progress: Progress | None) -> None:
+def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None, progress: Progress | None) -> None:
     config = stepper.config
+    ended = stepper.done >= config.steps
     if folder is None:
-        while stepper.done < config.steps:
+        while not ended:
             record = stepper.step()
+            ended = plateau.reached(record.losses) or stepper.done >= config.steps
             if progress is not None:
                 progress(record)
         return
     saved_at, saved_when = stepper.done, time.monotonic()
     with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals() as signals:
-        while stepper.done < config.steps:
+        while not ended:
             try:
                 record = stepper.step()
             except NonFiniteError:
-                _save(stepper, folder)
+                _save(stepper, plateau, folder, ended)
                 raise
+            reached = plateau.reached(record.losses)
+            ended = reached or stepper.done >= config.steps
             metrics.write(record)
             if progress is not None:
                 progress(record)
             due = stepper.done - saved_at >= config.checkpoint.every_steps
             due = due or time.monotonic() - saved_when >= config.checkpoint.every_seconds
-            if due or signals.received or stepper.done == config.steps:
+            if due or signals.received or ended:
                 metrics.flush()
-                _save(stepper, folder)
+                _save(stepper, plateau, folder, reached)
                 saved_at, saved_when = stepper.done, time.monotonic()
-            if signals.received and stepper.done < config.steps:
+            if signals.received and not ended:
                 raise Interrupted(stepper.done)
 
 
@@ -168,26 +179,34 @@ def _names(stepper: MultiTaskStepper) -> list[str]:
     return [name for name, p in stepper.model.named_parameters() if p.requires_grad]
 
 
-def _save(stepper: MultiTaskStepper, folder: RunFolder) -> None:
+def _save(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, reached: bool) -> None:
     tensors = {f"model.{k}": v for k, v in stepper.model.state_dict().items()}
     tensors |= optimizer_tensors(stepper.optimizer, _names(stepper))
-    state: dict[str, Any] = {"seed": stepper.config.seed, "torch": torch.__version__}
+    state: dict[str, Any] = {
+        "seed": stepper.config.seed,
+        "torch": torch.__version__,
+        "stopping": {**plateau.state(), "reached": reached},
+    }
     save_checkpoint(folder.checkpoints, stepper.done, tensors, state, stepper.config.checkpoint.keep)
 
 
-def _restore(stepper: MultiTaskStepper, folder: RunFolder, device: str) -> None:
+def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, device: str) -> bool:
+    """Continue from the newest checkpoint; True where it is that of a run that early stopping has ended."""
     found = newest_checkpoint(folder.checkpoints)
     if found is None:
-        return
+        return False
     tensors, state, _ = found
     try:
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
         stepper.model.load_state_dict(weights)
         restore_optimizer(stepper.optimizer, _names(stepper), tensors)
         stepper.done = int(state["step"])
-    except (KeyError, RuntimeError, ValueError):
+        plateau.restore(state["stopping"])
+        ended = bool(state["stopping"]["reached"])
+    except (KeyError, RuntimeError, TypeError, ValueError):
         raise InputError(f"{folder.checkpoints}: the checkpoint does not match config.yaml") from None
     stepper.model.to(device)
+    return ended
 
 
 class _Signals:
