@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+PARTIAL = ".partial-"
+"""How the name of a file begins that is being written, or whose writer was killed."""
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -18,7 +21,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".partial-", suffix="".join(path.suffixes)[-40:])
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix="".join(path.suffixes)[-40:])
     os.close(handle)
     aside = Path(name)
     try:

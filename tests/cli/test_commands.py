@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -321,6 +322,31 @@ def test_an_existing_run_is_never_overwritten(trained, capsys):
     assert run(["train", "--resume", "--out", str(folder / "R"), "--seed", "0"]) == 2
     assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "1"]) == 2
     assert (folder / "R" / "embeddings.parquet").read_bytes() == before
+
+
+def test_what_a_start_that_was_cut_off_has_left_is_no_obstacle(trained, capsys):
+    """A kill after the graph's copy and before config.yaml; a file of the user's still is one."""
+    folder, _ = trained
+    started = folder / "S"
+    started.mkdir()
+    shutil.copytree(folder / "R" / "graph", started / "graph")
+    (started / ".partial-x.json").write_text("{")
+    assert run(["train", *graph_of(folder), "--out", str(started), "--steps", "1", *FAST]) == 0
+    other = folder / "T"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    assert run(["train", *graph_of(folder), "--out", str(other), "--steps", "1", *FAST]) == 2
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_resuming_past_a_damaged_checkpoint_says_so(trained, capsys):
+    folder, _ = trained
+    newest = max((folder / "R" / "checkpoints").glob("*.safetensors"))
+    shutil.copy(newest, newest.with_name("step-00000009.safetensors"))
+    newest.with_name("step-00000009.json").write_text("{}")
+    assert run(["train", "--resume", "--out", str(folder / "R")]) == 0
+    assert "warning: " in (said := capsys.readouterr().err)
+    assert "corrupt checkpoint; going on from step 2" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(

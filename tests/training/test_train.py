@@ -108,7 +108,8 @@ def test_c46_a_damaged_checkpoint_is_named_and_the_one_before_loads(tmp_path):
     _, state, problems = newest_checkpoint(home.checkpoints)
     assert state["step"] == 4
     assert len(problems) == 1
-    _, again = run(tmp_path / "run", 6, resume=True, checkpoint={"every_steps": 2, "keep": 3})
+    with pytest.warns(UserWarning, match=f"{newest.name}: corrupt.*going on from step 4"):
+        _, again = run(tmp_path / "run", 6, resume=True, checkpoint={"every_steps": 2, "keep": 3})
     assert whole.tobytes() == again.tobytes()
 
 

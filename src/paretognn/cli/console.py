@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,14 @@ err = Console(stderr=True, soft_wrap=True, highlight=False)
 def say(line: str) -> None:
     """A line of progress, on standard error; brackets in ids are not markup."""
     err.print(line, markup=False)
+
+
+@contextmanager
+def warnings_said() -> Iterator[None]:
+    """Warnings inside are lines as any other, without a place in the code."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
+        yield
 
 
 @contextmanager

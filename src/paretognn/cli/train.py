@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretognn.cli.console import say, training_progress
+from paretognn.cli.console import say, training_progress, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
 from paretognn.errors import InputError
@@ -71,7 +71,7 @@ def command(
     )
     started = time.monotonic()
     try:
-        with training_progress(resolved.steps) as progress:
+        with warnings_said(), training_progress(resolved.steps) as progress:
             trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
     except Interrupted as stop:
         say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
@@ -99,7 +99,7 @@ def _start(
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
     if folder.path.exists() and not folder.path.is_dir():
         raise InputError(f"{folder.path}: is a file; --out names a folder")
-    if folder.path.exists() and any(folder.path.iterdir()):
+    if folder.occupied():
         raise InputError(f"{folder.path}: is not empty; choose another --out")
     graph = source.load()
     summary = summarise(graph)

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from paretognn.atomic import atomic_write
+from paretognn.atomic import PARTIAL, atomic_write
 from paretognn.errors import InputError
 from paretognn.graph import Graph, load_graph, save_graph
 from paretognn.training.config import TrainConfig, make_config, read_config_file
@@ -36,6 +36,14 @@ class RunFolder:
 
     def exists(self) -> bool:
         return self.config_file.exists()
+
+    def occupied(self) -> bool:
+        """Whether it holds anything, other than what a start that was cut off has left: a run exists from its
+        config.yaml on, which is written last."""
+        remains = {self.graph_folder.name, self.graph_json.name}
+        return self.path.exists() and any(
+            entry.name not in remains and not entry.name.startswith(PARTIAL) for entry in self.path.iterdir()
+        )
 
     def require(self) -> RunFolder:
         """InputError where this is no run folder."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
@@ -195,7 +196,9 @@ def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, dev
     found = newest_checkpoint(folder.checkpoints)
     if found is None:
         return False
-    tensors, state, _ = found
+    tensors, state, problems = found
+    for problem in problems:
+        warnings.warn(f"{problem}; going on from step {state['step']}", stacklevel=4)
     try:
         weights = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
         stepper.model.load_state_dict(weights)
