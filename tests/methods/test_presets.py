@@ -58,9 +58,9 @@ def test_the_horizon_does_not_follow_the_steps():
 def test_auto_follows_size_density_and_memory(monkeypatch):
     small, large = make_graph(), make_graph(6000, 2, d=3)
     samplers = [method_config(g)[0].tasks["mi_ng"].sampler for g in (small, large)]
-    assert [s.name for s in samplers] == ["full", "saint-node"]
+    assert [s.name for s in samplers] == ["full", "saint-walk"]
     monkeypatch.setattr("paretognn.methods.presets.WHOLE_UP_TO", (5000, 10))
-    assert method_config(small)[0].tasks["mi_ng"].sampler.name == "saint-node"
+    assert method_config(small)[0].tasks["mi_ng"].sampler.name == "saint-walk"
     monkeypatch.setattr("paretognn.methods.presets.free_memory", lambda device: 0)
     config, why = method_config(large)
     assert config.tasks["mi_ng"].sampler.seeds == 512

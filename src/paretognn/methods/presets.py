@@ -79,9 +79,9 @@ def _sampler(row: dict[str, Any]) -> dict[str, Any]:
 
 WHOLE_UP_TO = (5_000, 250_000)
 """Nodes and edges up to which a task sees the whole graph in ``auto`` and ``quick``."""
-DRAWS = (2_048, 1_024, 512)
-"""Draws of a sub-graph above that: the most that memory allows. At 150 steps on facebook, 1,024, 2,048 and 4,096
-draws averaged 71.2, 72.4 and 72.2 over the four tasks, at 0.6, 1 and 1.6 times the time (docs/speed.md)."""
+WALKS = (448, 224, 112)
+"""Random walks of `WALK_STEPS` steps that make a sub-graph above that: the most that memory allows."""
+WALK_STEPS = 4
 CONTRAST = 512
 """Nodes of a sub-graph that are anchors and negatives of the contrast."""
 STEPS = {"auto": 500, "quick": 150}
@@ -93,12 +93,12 @@ def _by_size(name: str, graph: Graph) -> tuple[dict[str, Any], str]:
     whole = _sampled(steps, {"name": "full"})
     if n <= WHOLE_UP_TO[0] and edges <= WHOLE_UP_TO[1] and _fits(graph, whole):
         return whole, f"{size}: the whole graph at every step, contrast over {min(n, CONTRAST)} nodes"
-    for draws in DRAWS:
-        settings = _sampled(steps, {"name": "saint-node", "seeds": draws})
+    for walks in WALKS:
+        settings = _sampled(steps, {"name": "saint-walk", "seeds": walks, "hops": WALK_STEPS})
         if _fits(graph, settings):
             break
-    less = "" if draws == DRAWS[0] else " (memory allows no more)"
-    return settings, f"{size}: sub-graphs of {draws:,} drawn nodes{less}, contrast over {CONTRAST} nodes"
+    less = "" if walks == WALKS[0] else " (memory allows no more)"
+    return settings, f"{size}: sub-graphs of {walks} random walks{less}, contrast over {CONTRAST} nodes"
 
 
 def _sampled(steps: int, sampler: dict[str, Any]) -> dict[str, Any]:
