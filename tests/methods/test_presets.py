@@ -63,5 +63,5 @@ def test_auto_follows_size_density_and_memory(monkeypatch):
     assert method_config(small)[0].tasks["mi_ng"].sampler.name == "saint-walk"
     monkeypatch.setattr("paretognn.methods.presets.free_memory", lambda device: 0)
     config, why = method_config(large)
-    assert config.tasks["mi_ng"].sampler.seeds == 512
+    assert config.tasks["mi_ng"].sampler.seeds == 112
     assert "memory" in why
