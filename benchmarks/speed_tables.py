@@ -1,0 +1,141 @@
+"""Markdown tables from the results of the speed benchmarks: python benchmarks/speed_tables.py benchmarks/results/speed"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+TASKS = ("feat_rec", "topo_rec", "rep_decor", "mi_ng", "mi_nsg")
+Row = dict[str, Any]
+
+
+def rows_of(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def table(head: list[str], body: Iterable[Iterable[Any]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for line in body:
+        yield "| " + " | ".join(str(cell) for cell in line) + " |"
+    yield ""
+
+
+def step(rows: list[Row]) -> Iterator[str]:
+    stages = [f"{task}/{stage}" for task in TASKS for stage in ("sampling", "forward", "backward")]
+    body = []
+    for r in rows:
+        cells = []
+        for task in TASKS:
+            parts = [r["stages"].get(stage, 0.0) for stage in stages if stage.startswith(f"{task}/")]
+            cells.append(" / ".join(f"{1e3 * part:.0f}" for part in parts))
+        ends = [f"{1e3 * r['stages'][name]:.0f}" for name in ("solver", "optimizer")]
+        preset = " ".join([r["preset"], *(text.removeprefix("tasks.") for text in r["set"])])
+        body.append([r["graph"], preset, f"**{r['seconds']:.2f}**", f"{r['memory']['process_gib']:.2f}", *cells, *ends])
+    yield from table(["graph", "preset", "s a step", "GiB above the graph", *TASKS, "solver", "optimizer"], body)
+
+
+def pyg(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            f"{r['graph']} ({r['nodes']:,} nodes, {r['entries']:,} entries, {r['features']:,} {r['stored']} features)",
+            *(f"{r['milliseconds'][name]:.0f}" for name in ("ours", "csr", "edge_index")),
+            f"{r['times_slower']['csr']:.1f}",
+            f"{r['times_slower']['edge_index']:.1f}",
+        ]
+        for r in rows
+        if r["part"] == "encoder"
+    ]
+    yield from table(["encoder", "ours, ms", "PyG CSR", "PyG edge_index", "CSR / ours", "edge_index / ours"], body)
+    body = [
+        [f"{r['rows']:,}", *(f"{ms:.0f}" for ms in r["milliseconds"].values()), *r["times_slower"].values()]
+        for r in rows
+        if r["part"] == "contrast"
+    ]
+    yield from table(["contrast, nodes", "ours, ms", "dense, ms", "dense / ours"], body)
+
+
+def roofline(rows: list[Row]) -> Iterator[str]:
+    rates = rows[0]["rates"]
+    yield f"Rates: {rates['gemm_gflops']} GFLOP/s, {rates['stream_gb_per_s']} GB/s."
+    yield ""
+    body = [
+        [r["graph"], r["part"], r["needed_ms"], r["measured_ms"], r["times"], r.get("times_gathered", "")]
+        for r in rows[1:]
+    ]
+    yield from table(["graph", "part", "needed, ms", "measured, ms", "times", "times, as a gather moves"], body)
+
+
+def growth(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            r["grows"],
+            f"{r['nodes']:,}",
+            f"{r['pairs']:,}",
+            f"{r['features']:,}",
+            "".join(r["set"]).partition("=")[2] or "[512, 256]",
+            f"{r['seconds']:.2f}",
+            f"{r['memory']['process_gib']:.2f}",
+            f"{r['memory']['graph_gib']:.2f}",
+        ]
+        for r in rows
+    ]
+    head = ["grows", "nodes", "pairs", "features", "widths", "s a step", "GiB above the graph", "GiB with the graph"]
+    yield from table(head, body)
+
+
+def products(rows: list[Row]) -> Iterator[str]:
+    names = list(dict.fromkeys(name for r in rows for name in r["milliseconds"]))
+    body = [
+        [
+            r["matrix"],
+            r["width"],
+            *(
+                f"{r['milliseconds'][n]['forward']:.0f} / {r['milliseconds'][n]['both']:.0f}"
+                if n in r["milliseconds"]
+                else ""
+                for n in names
+            ),
+        ]
+        for r in rows
+    ]
+    yield from table(["matrix", "width", *names], body)
+
+
+def quality(rows: list[Row], steps: list[Row]) -> Iterator[str]:
+    """Seconds are steps times the median step that `step.py` measured with the machine to itself: curves may run
+    beside each other."""
+    alone = {(r["graph"], r["preset"], *r["set"]): r["seconds"] for r in steps}
+    body = [
+        [
+            r["graph"],
+            r["preset"],
+            r["steps"],
+            f"{r['steps'] * alone[r['graph'], r['preset'], *r['set']]:.0f}",
+            *(f"{score:.1f}" for score in r["scores"].values()),
+            f"**{r['average']:.1f}**",
+        ]
+        for r in rows
+    ]
+    yield from table(["graph", "preset", "steps", "seconds", "node", "NMI", "link", "partition", "average"], body)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+    results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
+    for make in (step, pyg, roofline, products, growth):
+        if make.__name__ in results:
+            print(f"### {make.__name__}\n")
+            print("\n".join(make(results[make.__name__])))
+    if "quality" in results:
+        print("### quality\n")
+        print("\n".join(quality(results["quality"], results["step"])))
+
+
+if __name__ == "__main__":
+    main()
