@@ -1,4 +1,4 @@
-"""Markdown tables from the results of the speed benchmarks: python benchmarks/speed_tables.py benchmarks/results/speed"""
+"""Markdown tables of the speed benchmarks' results: python benchmarks/speed_tables.py benchmarks/results/speed"""
 
 from __future__ import annotations
 

@@ -56,12 +56,15 @@ def test_the_horizon_does_not_follow_the_steps():
 
 
 def test_auto_follows_size_density_and_memory(monkeypatch):
-    small, large = make_graph(), make_graph(6000, 2, d=3)
-    samplers = [method_config(g)[0].tasks["mi_ng"].sampler for g in (small, large)]
-    assert [s.name for s in samplers] == ["full", "saint-walk"]
-    monkeypatch.setattr("paretognn.methods.presets.WHOLE_UP_TO", (5000, 10))
-    assert method_config(small)[0].tasks["mi_ng"].sampler.name == "saint-walk"
+    def samplers(graph):
+        tasks = method_config(graph)[0].tasks
+        return [(s.name, s.seeds) for s in (tasks["topo_rec"].sampler, tasks["mi_ng"].sampler)]
+
+    small, large = make_graph(), make_graph(9000, 2, d=3)
+    assert samplers(small) == [("full", None), ("saint-walk", 320)]
+    assert samplers(large) == [("saint-walk", 1280), ("saint-walk", 320)]
+    monkeypatch.setattr("paretognn.methods.presets.WHOLE_UP_TO", (8000, 10))
+    assert samplers(small)[0][0] == "saint-walk"
     monkeypatch.setattr("paretognn.methods.presets.free_memory", lambda device: 0)
-    config, why = method_config(large)
-    assert config.tasks["mi_ng"].sampler.seeds == 112
-    assert "memory" in why
+    assert samplers(large) == [("saint-walk", 320), ("saint-walk", 80)]
+    assert "memory" in method_config(large)[1]
