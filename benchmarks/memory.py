@@ -28,6 +28,7 @@ def measure(shape: dict[str, Any], steps: int) -> dict[str, Any]:
     import numpy as np
     import scipy.sparse as sp
 
+    from paretognn.allocator import keep_freed_memory
     from paretognn.graph import build_graph
     from paretognn.methods import method_config
     from paretognn.training import train
@@ -44,6 +45,7 @@ def measure(shape: dict[str, Any], steps: int) -> dict[str, Any]:
     graph = build_graph(n, ends[0], ends[1], features=features)
     del features, ends
     config, _ = method_config(graph, preset=shape["preset"], overrides={"steps": steps})
+    keep_freed_memory()
     train(graph, config)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     needed = estimate(graph, config)

@@ -37,10 +37,10 @@ class BatchNorm(nn.Module):
     def calibrate(self, x: Tensor) -> None:
         """Store mean and population variance of ``x`` [N, d] (accumulated in float64)."""
         mean, var = x.new_zeros(x.shape[1], dtype=torch.float64), x.new_zeros(x.shape[1], dtype=torch.float64)
-        for block in x.split(65536):
+        for block in x.split(8192):
             mean += block.double().sum(0)
         mean /= len(x)
-        for block in x.split(65536):
+        for block in x.split(8192):
             var += (block.double() - mean).square_().sum(0)
         self.mean.copy_(mean)
         self.var.copy_(var / len(x))
