@@ -2,7 +2,8 @@
 
     python benchmarks/pyg.py [--graph actor wiki-cs-shape coauthor-cs-shape] [--rounds 15]
 
-All see the same sub-graph (that of the preset ``auto``), the same widths, batch norm and PReLU, and start from the
+All see the same sub-graph (``walks`` and ``topology``: those of the preset ``auto`` for most tasks and for topology
+reconstruction; ``whole``: the whole graph), the same widths, batch norm and PReLU, and start from the
 same weights; the largest difference of their outputs is printed. ``edge_index``: GCNConv as it is mostly written,
 normalising in every call. ``csr``: GCNConv with a torch CSR ``adj_t`` whose normalisation was made once. Both take
 dense features, as GCNConv does. ``dense contrast``: InfoNCE from whole similarity matrices.
@@ -32,7 +33,7 @@ from paretognn.methods import method_config
 from paretognn.nn import GCN
 from paretognn.nn.norm import EPS
 from paretognn.pretext import info_nce
-from paretognn.sampling import Augmentation, augment
+from paretognn.sampling import Augmentation, augment, whole
 from paretognn.training.prepare import prepare
 
 
@@ -87,14 +88,14 @@ def compared(taken: dict[str, list[float]], ours: str) -> dict[str, Any]:
     }
 
 
-def encoders(name: str, rounds: int) -> dict[str, Any]:
+def encoders(name: str, which: str, rounds: int) -> dict[str, Any]:
     graph = graph_named(name)
     config, _ = method_config(graph)
     prepared, _ = prepare(graph, config.features, "cpu")
     generator = torch.Generator().manual_seed(0)
-    task: Any = config.tasks["rep_decor"]
-    subgraph = task.sampler.sample(prepared, generator)
-    view = augment(subgraph, Augmentation(edge_drop=task.edge_drop), generator)
+    tasks: dict[str, Any] = {"walks": config.tasks["rep_decor"], "topology": config.tasks["topo_rec"]}
+    subgraph = whole(prepared) if which == "whole" else tasks[which].sampler.sample(prepared, generator)
+    view = augment(subgraph, Augmentation(edge_drop=0.2), generator)
     x = view.features.dense().contiguous()
     torch.manual_seed(0)
     ours = GCN(prepared.features.width, config.encoder)
@@ -119,6 +120,7 @@ def encoders(name: str, rounds: int) -> dict[str, Any]:
     return {
         "graph": name,
         "part": "encoder",
+        "sub-graph": which,
         **sizes,
         "stored": "sparse" if sparse else "dense",
         "largest_difference": round(difference, 6),
@@ -152,7 +154,8 @@ def main() -> None:
     asked = parser.parse_args()
     keep_freed_memory()
     for name in asked.graph:
-        print(json.dumps(encoders(name, asked.rounds)), flush=True)
+        for which in ("walks", "topology", "whole"):
+            print(json.dumps(encoders(name, which, asked.rounds)), flush=True)
     for rows in asked.rows:
         print(json.dumps(contrast(rows, max(3, asked.rounds // 3))), flush=True)
 

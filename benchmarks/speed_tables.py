@@ -41,7 +41,10 @@ def step(rows: list[Row]) -> Iterator[str]:
 def pyg(rows: list[Row]) -> Iterator[str]:
     body = [
         [
-            f"{r['graph']} ({r['nodes']:,} nodes, {r['entries']:,} entries, {r['features']:,} {r['stored']} features)",
+            f"{r['graph']}, {r['sub-graph']}",
+            f"{r['nodes']:,}",
+            f"{r['entries']:,}",
+            f"{r['features']:,} {r['stored']}",
             *(f"{r['milliseconds'][name]:.0f}" for name in ("ours", "csr", "edge_index")),
             f"{r['times_slower']['csr']:.1f}",
             f"{r['times_slower']['edge_index']:.1f}",
@@ -49,7 +52,20 @@ def pyg(rows: list[Row]) -> Iterator[str]:
         for r in rows
         if r["part"] == "encoder"
     ]
-    yield from table(["encoder", "ours, ms", "PyG CSR", "PyG edge_index", "CSR / ours", "edge_index / ours"], body)
+    yield from table(
+        [
+            "graph",
+            "nodes",
+            "entries",
+            "features",
+            "ours, ms",
+            "PyG CSR",
+            "PyG edge_index",
+            "CSR / ours",
+            "edge_index / ours",
+        ],
+        body,
+    )
     body = [
         [f"{r['rows']:,}", *(f"{ms:.0f}" for ms in r["milliseconds"].values()), *r["times_slower"].values()]
         for r in rows
@@ -123,12 +139,30 @@ def quality(rows: list[Row], steps: list[Row]) -> Iterator[str]:
     yield from table(["graph", "preset", "steps", "seconds", "node", "NMI", "link", "partition", "average"], body)
 
 
+def knee(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            r["graph"],
+            r["topology"],
+            r["others"],
+            r["contrast"],
+            r["learning_rate"],
+            r["steps"],
+            *(f"{score:.1f}" for score in r["scores"].values()),
+            f"**{r['average']:.1f}**",
+        ]
+        for r in rows
+    ]
+    head = ["graph", "sub-graph for topology", "for the others", "contrast", "rate", "steps"]
+    yield from table([*head, "node", "NMI", "link", "partition", "average"], body)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
-    for make in (step, pyg, roofline, products, growth):
+    for make in (step, pyg, roofline, products, growth, knee):
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
