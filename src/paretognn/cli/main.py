@@ -17,7 +17,7 @@ from paretognn.errors import InputError, NonFiniteError
 COMMANDS = ("train", "embed", "evaluate", "inspect", "datasets")
 
 
-def _app(given: list[str]) -> typer.Typer:
+def command_line(given: list[str]) -> typer.Typer:
     """All commands, or the one that is called: the others' libraries would take seconds to load."""
     app = typer.Typer(
         name="paretognn",
@@ -33,12 +33,11 @@ def _app(given: list[str]) -> typer.Typer:
     return app
 
 
-def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+def run(given: list[str], app: typer.Typer | None = None) -> int:
+    """Run the command line and return its exit code. ``app``: the `command_line` of ``given``, where it is there."""
     keep_freed_memory()
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        command = typer.main.get_command(_app(given))
+        command = typer.main.get_command(app or command_line(given))
         code = command.main(given or ["--help"], prog_name="paretognn", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except (InputError, NonFiniteError) as error:

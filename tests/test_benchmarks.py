@@ -1,0 +1,34 @@
+"""What the benchmarks measure on, and that the documents print what was measured."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("per_row", [None, 5])
+def test_a_synthetic_shape_has_its_sizes_and_is_the_same_every_time(per_row):
+    shape = runpy.run_path(str(ROOT / "benchmarks" / "shapes.py"))["Shape"](400, 1500, 60, per_row)
+    graph = shape.make()
+    assert (graph.num_nodes, graph.num_edges, graph.num_features) == (400, 1500, 60)
+    assert graph.digest() == shape.make().digest() != shape.make(seed=1).digest()
+    degrees = np.diff(graph.indptr)
+    assert degrees.max() > 5 * degrees.mean()
+    if per_row:
+        assert set(graph.features.data) == {1.0}
+        assert graph.features.nnz <= 400 * per_row
+
+
+def test_the_tables_of_the_speed_page_are_those_of_the_stored_results():
+    command = [sys.executable, "benchmarks/speed_tables.py", "benchmarks/results/speed"]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    rows = [line for line in made.splitlines() if line.startswith("|")]
+    assert len(rows) > 100
+    missing = [line for line in rows if line not in page]
+    assert not missing
