@@ -117,7 +117,8 @@ class FeatureStore:
 
     @property
     def device(self) -> torch.device:
-        return self.dense.device if self.dense is not None else self._stored.values.device  # type: ignore[union-attr]
+        stored = self._stored
+        return stored.device if isinstance(stored, Tensor) else stored.values.device
 
     def take(self, rows: Tensor) -> FeatureStore:
         """The chosen rows, in that order."""
