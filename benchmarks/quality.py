@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from hardware import described
 from shapes import graph_named
@@ -23,7 +22,7 @@ from paretognn.allocator import keep_freed_memory
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.methods import method_config
 from paretognn.training import RunFolder, train
-from paretognn.training.config import merge, parse_assignment
+from paretognn.training.config import parse_assignments
 from paretognn.training.metrics import read_metrics
 
 
@@ -39,9 +38,7 @@ def main() -> None:
     asked = parser.parse_args()
     keep_freed_memory()
     graph = graph_named(asked.graph)
-    overrides: dict[str, Any] = {}
-    for text in asked.set:
-        overrides = merge(overrides, parse_assignment(text))
+    overrides = parse_assignments(asked.set)
     config, _ = method_config(graph, method=asked.method, preset=asked.preset, overrides=overrides)
     split = split_links(graph, config.seed)
     seen = split.train_graph(graph)

@@ -25,7 +25,7 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
 
     from paretognn.allocator import keep_freed_memory
     from paretognn.methods import method_config
-    from paretognn.training.config import merge, parse_assignment
+    from paretognn.training.config import parse_assignments
     from paretognn.training.memory import peak_memory
     from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
     from paretognn.training.prepare import prepare
@@ -33,9 +33,7 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
 
     keep_freed_memory()
     graph = graph_named(name)
-    overrides: dict[str, Any] = {}
-    for text in assignments:
-        overrides = merge(overrides, parse_assignment(text))
+    overrides = parse_assignments(assignments)
     config, _ = method_config(graph, preset=preset, overrides=overrides)
     held = psutil.Process().memory_info().rss
     prepared, _ = prepare(graph, config.features, device)

@@ -14,7 +14,7 @@ from torch import nn
 from paretognn.downstream import ALL, check_request
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
-from paretognn.methods import method_config
+from paretognn.methods import Method, method_config, searched
 from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
 from paretognn.training import RunFolder, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
@@ -27,7 +27,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : name of a method (``paretognn``, ``weighted-sum``, ``feat-rec``, ...).
+    method : name of a method (``paretognn``, ``weighted-sum``, ``bgrl``, ...), or a `Method` of one's own.
     preset : ``auto``, ``quick`` or ``paper``.
     steps : optimiser steps; None for the preset's.
     seed : training seed.
@@ -43,7 +43,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = "paretognn",
+        method: str | Method | type[Method] = "paretognn",
         preset: str = "auto",
         steps: int | None = None,
         seed: int = 0,
@@ -66,7 +66,8 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         overrides |= {"method": self.method, "preset": self.preset, "seed": self.seed}
         if self.steps is not None:
             overrides["steps"] = self.steps
-        self.config_, _ = method_config(own, overrides=overrides)
+        config, _ = method_config(own, overrides=overrides)
+        self.config_ = searched(own, config, self.device)
         self.history_: list[StepRecord] = []
         self.encoder_, self.embedding_ = train(
             own, self.config_, self.device, progress=self.history_.append, encoder=copy.deepcopy(self.encoder)

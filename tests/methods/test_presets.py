@@ -4,6 +4,16 @@ from made import make_graph
 from paretognn.errors import InputError
 from paretognn.methods import METHODS, PRESETS, method_config
 from paretognn.methods.presets import paper_table
+from paretognn.pretext import PAPER
+
+METHODS_OF_ONE_TASK = {task.name: task.name for task in PAPER} | {
+    "dgi": "mi_ng",
+    "grace": "mi_nsg",
+    "mvgrl": "mvgrl",
+    "bgrl": "bgrl",
+    "cca_ssg": "rep_decor",
+    "graphmae": "feat_rec",
+}
 
 
 @pytest.mark.parametrize("name", [*paper_table(), "cora"])
@@ -37,8 +47,10 @@ def test_every_method_with_every_preset(method, preset):
     config, _ = method_config(make_graph(), method, preset)
     assert (config.method, config.preset) == (method, preset)
     single = method.replace("-", "_")
-    assert list(config.tasks) == ([single] if single in config.tasks and len(config.tasks) == 1 else list(config.tasks))
-    assert (len(config.tasks) == 1) == (method not in ("paretognn", "weighted-sum"))
+    if single in METHODS_OF_ONE_TASK:
+        assert list(config.tasks) == [METHODS_OF_ONE_TASK[single]]
+    else:
+        assert len(config.tasks) == 5
 
 
 def test_overrides_reach_the_method_and_wrong_names_are_suggested():
@@ -50,9 +62,13 @@ def test_overrides_reach_the_method_and_wrong_names_are_suggested():
         method_config(make_graph(), preset="quik")
 
 
-def test_the_horizon_does_not_follow_the_steps():
-    short, long = (method_config(make_graph(), preset="quick", overrides={"steps": n})[0] for n in (6, 600))
-    assert short.schedule == long.schedule
+def test_a_schedule_is_laid_out_over_the_steps_that_are_asked_for():
+    config = method_config(make_graph(), preset="quick", overrides={"steps": 600})[0]
+    assert (config.steps, config.schedule.horizon_steps) == (600, 600)
+    own = {"steps": 600, "schedule": {"horizon_steps": 900}}
+    assert method_config(make_graph(), overrides=own)[0].schedule.horizon_steps == 900
+    with pytest.raises(InputError, match="'steps'"):
+        method_config(make_graph(), overrides={"steps": 0})
 
 
 def test_auto_follows_size_density_and_memory(monkeypatch):

@@ -77,7 +77,7 @@ def test_loss_equals_its_definition(graph, form, masked_input):
         nn.init.normal_(task.token)
     batch = task.sample(prepared, encoder, generator())
     got = task.loss(encoder, batch)
-    masked, a = batch.features.row_mask, batch.adjacencies[0].to_dense()
+    masked, a = batch.masked, batch.view.adjacencies[0].to_dense()
     x = torch.tensor(scaled_dense(graph)).float()
     fill = torch.zeros(d) if task.token is None else task.token
     h = a @ torch.where(masked[:, None], fill, x) @ encoder.weights[0]

@@ -37,6 +37,6 @@ def test_seeds_are_the_sampled_ones(graph):
 
 
 def test_tasks_by_name():
-    assert set(TASKS) == {"feat_rec", "topo_rec", "rep_decor", "mi_ng", "mi_nsg"}
+    assert {"feat_rec", "topo_rec", "rep_decor", "mi_ng", "mi_nsg"} < set(TASKS)
     with pytest.raises(InputError, match="did you mean 'mi_nsg'"):
         task_class("mi_nsgg")

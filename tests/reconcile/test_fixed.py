@@ -5,8 +5,12 @@ from paretognn.errors import InputError
 from paretognn.reconcile import RandomWeights, StepContext, Uniform, WeightedSum, reconciler_class
 
 
+def no_alignment(criterion, sampler):
+    raise AssertionError("these look at no embeddings")
+
+
 def context(step=0, seed=0):
-    return StepContext(("a", "b", "c"), np.eye(3), np.ones(3), step, seed)
+    return StepContext(("a", "b", "c"), np.eye(3), np.ones(3), step, seed, no_alignment)
 
 
 def test_weighted_sum_uses_the_given_weights():

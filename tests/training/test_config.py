@@ -1,7 +1,8 @@
 import pytest
 
 from paretognn.errors import InputError
-from paretognn.training import make_config, merge, parse_assignment, read_config_file
+from paretognn.training import make_config, merge, read_config_file
+from paretognn.training.config import parse_assignment
 
 TASKS = {"tasks": {"feat_rec": {}}}
 

@@ -46,7 +46,26 @@ def artefacts(folder):
 COSINE = {"schedule": {"name": "cosine", "warmup_steps": 2, "horizon_steps": 8}}
 
 
-@pytest.mark.parametrize("over", [{}, COSINE, {"reconciler": {"name": "random"}}], ids=["plain", "cosine", "random"])
+NO_OTHERS = dict.fromkeys(SMALL["tasks"])
+STATEFUL = {
+    "plain": {},
+    "cosine": COSINE,
+    "random": {"reconciler": {"name": "random"}},
+    "target": {"tasks": {**NO_OTHERS, "bgrl": {"predictor": 5, "horizon_steps": 12}}},
+    "preference": {"reconciler": {"name": "pareto-mtl", "settings": {"prefer": "mi_ng"}}},
+    "learnt weights": {
+        "reconciler": {"name": "pseudo-homophily", "settings": {"every": 4}},
+        "tasks": {**NO_OTHERS, "par": {"classes": 4}, "clu": {"classes": 3}, "pair_sim": {}, "pair_dis": {}},
+    },
+    "diffusion": {
+        "encoder": {"operators": ["adjacency", "diffusion"]},
+        "tasks": {**NO_OTHERS, "mvgrl": {"sampler": {"name": "saint-node", "seeds": 30}}},
+    },
+}
+"""Runs with something to remember from step to step, or to make anew when they are resumed."""
+
+
+@pytest.mark.parametrize("over", STATEFUL.values(), ids=STATEFUL)
 def test_extending_equals_one_longer_run(tmp_path, over):
     _, whole = run(tmp_path / "whole", 12, **over)
     run(tmp_path / "parts", 6, **over)

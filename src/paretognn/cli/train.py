@@ -8,17 +8,16 @@ import typer
 
 from paretognn.cli.console import say, training_progress, warnings_said
 from paretognn.cli.device import choose_device
-from paretognn.cli.options import takes_graph
+from paretognn.cli.options import sampler_settings, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
-from paretognn.methods import method_config
+from paretognn.methods import method_config, searched
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
     RunFolder,
     TrainConfig,
-    merge,
-    parse_assignment,
+    parse_assignments,
     read_config_file,
     write_embeddings,
 )
@@ -47,24 +46,32 @@ def command(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     config: Annotated[Path | None, typer.Option(help="YAML file of settings.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,
+    sampler: Annotated[
+        str | None, typer.Option(help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
 ) -> None:
     folder = RunFolder(out)
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed}
+    every_task = sampler_settings(sampler, budget)
     if resume:
-        changed = [f"--{k}" for k, v in {**given, "config": config, "set": set_ or None}.items() if v is not None]
+        changed = [
+            f"--{k}"
+            for k, v in {**given, "config": config, "set": set_ or None, "sampler": sampler}.items()
+            if v is not None
+        ]
         if changed:
             raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
         graph, resolved = _reopen(folder, source, steps)
         _check_memory(graph, resolved, chosen)
     else:
         overrides = read_config_file(config) if config is not None else {}
-        for text in set_ or []:
-            overrides = merge(overrides, parse_assignment(text))
+        overrides = parse_assignments(set_ or [], overrides)
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        graph, resolved = _start(folder, source, overrides, graph_copy, chosen)
+        graph, resolved = _start(folder, source, overrides, every_task, graph_copy, chosen)
     say(
         f"device: {chosen}"
         + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
@@ -93,7 +100,12 @@ def _check_memory(graph: Graph, config: TrainConfig, device: str) -> None:
 
 
 def _start(
-    folder: RunFolder, source: GraphSource, overrides: dict[str, Any], graph_copy: bool, device: str
+    folder: RunFolder,
+    source: GraphSource,
+    overrides: dict[str, Any],
+    sampler: dict[str, Any] | None,
+    graph_copy: bool,
+    device: str,
 ) -> tuple[Graph, TrainConfig]:
     if folder.exists():
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
@@ -105,9 +117,10 @@ def _start(
     summary = summarise(graph)
     for line in format_summary(summary):
         say(line)
-    resolved, why = method_config(graph, overrides=overrides)
+    resolved, why = method_config(graph, overrides=overrides, sampler=sampler)
     say(f"method {resolved.method}, preset {resolved.preset}: {why}")
     _check_memory(graph, resolved, device)  # before anything is written: a refused run leaves no folder
+    resolved = searched(graph, resolved, device, say)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
         folder.save_graph(graph, {"summary": summary, "source": source.to_json()}, graph_copy)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-import pymetis
 
 from paretognn.downstream.notices import notify
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
+from paretognn.graph.metis import metis_parts
 
 PARTS = 10
 
@@ -30,19 +30,11 @@ def metis_partition(graph: Graph, parts: int = PARTS, seed: int = 0) -> np.ndarr
     if parts > graph.num_nodes:
         notify(f"partition: {parts} parts for {graph.num_nodes} nodes, cut to {graph.num_nodes}")
         parts = graph.num_nodes
-    if parts == 1:
-        return np.zeros(graph.num_nodes, dtype=np.int64)
-    if parts == graph.num_nodes:
-        return np.arange(graph.num_nodes, dtype=np.int64)
-    if graph.num_edges == 0:
+    elif 1 < parts < graph.num_nodes and graph.num_edges == 0:
         notify("partition: the graph has no edges, so its parts are balanced but arbitrary")
-        return np.random.default_rng(seed).permutation(graph.num_nodes) * parts // graph.num_nodes
-    if graph.weights is not None:
+    elif 1 < parts < graph.num_nodes and graph.weights is not None:
         notify("partition: edge weights are ignored")
-    index = pymetis.zero_copy_dtype()
-    adjacency = pymetis.CSRAdjacency(graph.indptr.astype(index), graph.indices.astype(index))
-    found = pymetis.part_graph(parts, adjacency, options=pymetis.Options(seed=seed))
-    return np.asarray(found.vertex_part, dtype=np.int64)
+    return metis_parts(graph.indptr, graph.indices, parts, seed)
 
 
 def edge_cut(graph: Graph, partition: np.ndarray) -> int:

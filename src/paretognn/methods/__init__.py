@@ -2,6 +2,16 @@
 
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.methods.presets import PRESETS, preset_settings
-from paretognn.methods.rows import METHODS, method_config
+from paretognn.methods.rows import METHODS, Method, method_config
+from paretognn.methods.search import searched
 
-__all__ = ["CONTROLS", "METHODS", "PRESETS", "control_embeddings", "method_config", "preset_settings"]
+__all__ = [
+    "CONTROLS",
+    "METHODS",
+    "PRESETS",
+    "Method",
+    "control_embeddings",
+    "method_config",
+    "preset_settings",
+    "searched",
+]

@@ -186,7 +186,7 @@ def judge_run(
                 say("link prediction: the second model, which never sees the test links")
                 seen = link_pairs.train_graph(graph)
                 link = (link_embeddings(seen, config, device, folder, progress, encoder), link_pairs)
-        partition = _kept_partition(folder, graph) if "partition_prediction" in tasks else None
+        partition = kept_partition(folder.path / "partition.npy", graph) if "partition_prediction" in tasks else None
     result = judge(
         trained.embed(graph),
         graph,
@@ -209,9 +209,8 @@ def judge_run(
     return {**result, "run": run, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
 
 
-def _kept_partition(folder: RunFolder, graph: Graph) -> np.ndarray:
-    """The METIS partition of the run's graph, kept with the run."""
-    path = folder.path / "partition.npy"
+def kept_partition(path: Path, graph: Graph) -> np.ndarray:
+    """The METIS partition of the graph, kept in the file ``path``."""
     if path.exists():
         try:
             kept = read_npy(path)

@@ -3,54 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
 from paretognn.methods.presets import preset_settings
+from paretognn.methods.published import published_settings, published_table
+from paretognn.pretext import PAPER
+from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.training.config import TrainConfig, make_config, merge
 
-Row = Callable[[dict[str, Any]], dict[str, Any]]
+
+@dataclass(frozen=True)
+class Method:
+    """A row by name. ``row`` makes its settings from a preset's and the graph that it will be trained on."""
+
+    name: str
+    row: Callable[[dict[str, Any], Graph], dict[str, Any]]
 
 
-def _pareto(settings: dict[str, Any]) -> dict[str, Any]:
+def _pareto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     return merge({"reconciler": {"name": "mgda", "normalise": "l2"}}, settings)
 
 
-def _weighted_sum(settings: dict[str, Any]) -> dict[str, Any]:
-    return merge(settings, {"reconciler": {"name": "weighted-sum", "normalise": "none"}})
+def _reconciled(
+    settings: dict[str, Any], graph: Graph, name: str, normalise: str = "none", **own: Any
+) -> dict[str, Any]:
+    """The five tasks by another reconciler."""
+    return merge(settings, {"reconciler": {"name": name, "normalise": normalise, "settings": own}})
 
 
-def _single(task: str) -> Row:
-    def row(settings: dict[str, Any]) -> dict[str, Any]:
-        return {**_weighted_sum(settings), "tasks": {task: settings["tasks"][task]}}
-
-    return row
+def _single(settings: dict[str, Any], graph: Graph, task: str) -> dict[str, Any]:
+    return {**_reconciled(settings, graph, "weighted-sum"), "tasks": {task: settings["tasks"][task]}}
 
 
-METHODS: dict[str, Row] = {
-    "paretognn": _pareto,
-    "weighted-sum": _weighted_sum,
-    "feat-rec": _single("feat_rec"),
-    "topo-rec": _single("topo_rec"),
-    "rep-decor": _single("rep_decor"),
-    "mi-ng": _single("mi_ng"),
-    "mi-nsg": _single("mi_nsg"),
+def _published(settings: dict[str, Any], graph: Graph, name: str) -> dict[str, Any]:
+    return published_settings(name, settings, graph)
+
+
+def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
+    """AutoSSL with weights from an evolutionary search over short runs in place of weights learnt in one."""
+    weighted = {"reconciler": {"name": "weighted-sum", "normalise": "none"}}
+    tree = {**published_settings("autossl", settings, graph), **weighted}
+    return {**tree, "search": {"name": "evolution", "steps": max(1, settings["steps"] // 10)}}
+
+
+_SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("paretognn", _pareto),
+        Method("weighted-sum", partial(_reconciled, name="weighted-sum")),
+        *(Method(name, partial(_single, task=task)) for name, task in _SINGLE.items()),
+        *(Method(name, partial(_published, name=name)) for name in published_table()),
+        Method("autossl-es", _evolved),
+        Method("paretomtl", partial(_reconciled, name="pareto-mtl")),
+        *(
+            Method(f"paretomtl-{name}", partial(_reconciled, name="pareto-mtl", prefer=task))
+            for name, task in _SINGLE.items()
+        ),
+        # On gradients of length 1, as MGDA: on theirs as they are, PCGrad and CAGrad weigh tasks by thousands or by 0.
+        *(Method(r.name, partial(_reconciled, name=r.name, normalise="l2")) for r in TORCHJD),
+        Method("random-weights", partial(_reconciled, name="random")),
+    )
 }
 
 
 def method_config(
-    graph: Graph, method: str = "paretognn", preset: str = "auto", overrides: dict[str, Any] | None = None
+    graph: Graph,
+    method: str | Method | type[Method] = "paretognn",
+    preset: str = "auto",
+    overrides: dict[str, Any] | None = None,
+    sampler: dict[str, Any] | None = None,
 ) -> tuple[TrainConfig, str]:
     """The resolved settings of a method on a graph, and a sentence on the preset.
 
-    ``overrides`` is a tree laid over method and preset. InputError for unknown names and settings.
+    ``overrides`` is a tree laid over method and preset; ``sampler`` takes the place of every task's before that.
+    InputError for unknown names and settings, and where a package that the method needs is not installed.
     """
-    overrides = overrides or {}
-    method = overrides.get("method", method)
-    preset = overrides.get("preset", preset)
+    overrides = dict(overrides or {})
+    row = find_method(overrides.pop("method", method))
+    preset = overrides.pop("preset", preset)
+    steps = overrides.get("steps")
+    settings, why = preset_settings(preset, graph, steps if type(steps) is int and steps > 0 else None)
+    tree = {"method": row.name, "preset": preset, **row.row(settings, graph)}
+    if sampler is not None:
+        tree = merge(tree, {"tasks": {task: {"sampler": None} for task in tree["tasks"]}})
+        tree = merge(tree, {"tasks": {task: {"sampler": sampler} for task in tree["tasks"]}})
+    config = make_config(merge(tree, overrides))
+    reconciler_class(config.reconciler.name).require()
+    return config, why
+
+
+def find_method(method: str | Method | type[Method]) -> Method:
+    """By name, instance or class (which takes no arguments). InputError for an unknown name."""
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, type) and issubclass(method, Method):
+        return method()  # type: ignore[call-arg]
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{suggest(str(method), METHODS)}; known: {', '.join(METHODS)}")
-    settings, why = preset_settings(preset, graph)
-    tree = merge({"method": method, "preset": preset, **METHODS[method](settings)}, overrides)
-    return make_config(tree), why
+    return METHODS[method]

@@ -1,7 +1,8 @@
 """Encoder, heads and the sparse operations under them."""
 
+from paretognn.nn.branched import BranchedGCN
 from paretognn.nn.features import FeatureScaling, FeatureStore, FeatureView
-from paretognn.nn.gcn import GCN, EncoderSettings
+from paretognn.nn.gcn import GCN, DiffusionSettings, EncoderSettings
 from paretognn.nn.norm import BatchNorm
 from paretognn.nn.pyg import PyGEncoder
 from paretognn.nn.sparse import Csr
@@ -10,7 +11,9 @@ from paretognn.nn.view import View
 __all__ = [
     "GCN",
     "BatchNorm",
+    "BranchedGCN",
     "Csr",
+    "DiffusionSettings",
     "EncoderSettings",
     "FeatureScaling",
     "FeatureStore",

@@ -14,13 +14,24 @@ from paretognn.nn.prelu import PReLU
 from paretognn.nn.view import View
 
 
+class DiffusionSettings(BaseModel):
+    """Personalised PageRank with probability ``teleport`` of a jump back; entries below ``threshold`` are left out."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    teleport: float = Field(0.2, gt=0, lt=1)
+    threshold: float = Field(1e-4, ge=0, lt=1)
+
+
 class EncoderSettings(BaseModel):
-    """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's."""
+    """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's. ``operators``: one
+    encoder over each, their outputs added; ``diffusion`` says which one that is."""
 
     model_config = ConfigDict(extra="forbid")
     hidden_dims: list[PositiveInt] = Field(default=[512, 256], min_length=1)
     norm: Literal["batch", "layer", "none"] = "batch"
     activation: Literal["prelu", "relu", "elu"] = "prelu"
+    operators: list[Literal["adjacency", "diffusion"]] = Field(default=["adjacency"], min_length=1)
+    diffusion: DiffusionSettings = DiffusionSettings()
 
 
 class GCN(nn.Module):

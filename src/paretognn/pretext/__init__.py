@@ -2,14 +2,21 @@
 
 from paretognn.errors import InputError, suggest
 from paretognn.pretext.base import PretextTask, TaskSettings
+from paretognn.pretext.bgrl import BGRL
 from paretognn.pretext.feat_rec import FeatRec
 from paretognn.pretext.info_nce import info_nce
 from paretognn.pretext.mi_ng import MING
 from paretognn.pretext.mi_nsg import MINSG
+from paretognn.pretext.mvgrl import MVGRL
+from paretognn.pretext.node_pairs import PairDistance, PairSimilarity
+from paretognn.pretext.pseudo_labels import FeatureClusters, GraphParts
 from paretognn.pretext.rep_decor import RepDecor
 from paretognn.pretext.topo_rec import TopoRec
 
-TASKS: dict[str, type[PretextTask]] = {t.name: t for t in (FeatRec, TopoRec, RepDecor, MING, MINSG)}
+PAPER: tuple[type[PretextTask], ...] = (FeatRec, TopoRec, RepDecor, MING, MINSG)
+"""The five of ParetoGNN; the others belong to the methods it is compared with."""
+_OTHERS: tuple[type[PretextTask], ...] = (BGRL, MVGRL, FeatureClusters, GraphParts, PairSimilarity, PairDistance)
+TASKS: dict[str, type[PretextTask]] = {task.name: task for task in (*PAPER, *_OTHERS)}
 
 
 def task_class(name: str) -> type[PretextTask]:
@@ -20,10 +27,17 @@ def task_class(name: str) -> type[PretextTask]:
 
 
 __all__ = [
+    "BGRL",
     "MING",
     "MINSG",
+    "MVGRL",
+    "PAPER",
     "TASKS",
     "FeatRec",
+    "FeatureClusters",
+    "GraphParts",
+    "PairDistance",
+    "PairSimilarity",
     "PretextTask",
     "RepDecor",
     "TaskSettings",

@@ -22,15 +22,25 @@ class PretextTask(nn.Module):
 
     A subclass states ``name``, its ``Settings``, and the two halves of a step: `sample` draws the views,
     `loss` encodes them. It knows no other task. ``settings`` may be a mapping. in_dim is the number D of
-    features, width the number d of embedding dimensions.
+    features, width the number d of embedding dimensions. ``operators`` are those that its encoder must have.
+
+    What a task needs of the whole graph, or a second encoder, it makes in `start`; what moves with the weights, in
+    `after_step`.
     """
 
     name: ClassVar[str]
     Settings: ClassVar[type[TaskSettings]]
+    operators: ClassVar[tuple[str, ...]] = ("adjacency",)
 
     def __init__(self, settings: TaskSettings, in_dim: int, width: int) -> None:
         super().__init__()
         self.settings: Any = settings
+
+    def start(self, graph: DeviceGraph, encoder: nn.Module, seed: int) -> None:
+        """Called once, before the first step of a run and before a checkpoint is loaded."""
+
+    def after_step(self, encoder: nn.Module, done: int) -> None:
+        """Called when the optimiser has made its step number ``done``."""
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> Any:
         raise NotImplementedError

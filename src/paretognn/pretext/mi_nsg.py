@@ -13,18 +13,15 @@ from paretognn.nn.sparse import gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
 from paretognn.pretext.info_nce import info_nce
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.pretext.two_views import TwoViewSettings
+from paretognn.sampling import DeviceGraph
 
 
-class MINSGSettings(TaskSettings):
+class MINSGSettings(TwoViewSettings):
     """``contrast``: which nodes are anchors and negatives: ``all`` nodes of the sub-graph (the text), its
     ``seeds``, or a number of them drawn at random. ``projection``: width of the projection head's hidden
     and output layers, 0 for none."""
 
-    sampler: SamplerSettings = SamplerSettings()
-    edge_drop: float = Field(0.2, ge=0, lt=1)
-    feature_mask: float = Field(0.2, ge=0, lt=1)
-    node_drop: float = Field(0.0, ge=0, lt=1)
     temperature: float = Field(0.1, ge=0.005, le=10)
     contrast: Literal["all", "seeds"] | int = "all"
     projection: int = Field(256, ge=0)
@@ -40,7 +37,8 @@ class ContrastBatch:
 
 
 class MINSG(PretextTask):
-    """A node's embeddings in two views attract; those of different nodes repel (InfoNCE)."""
+    """A node's embeddings in two views attract; those of different nodes repel (InfoNCE). With views of different
+    rates, the whole graph and all its nodes contrasted this is GRACE (Zhu et al., 2020)."""
 
     name: ClassVar[str] = "mi_nsg"
     Settings: ClassVar[type[TaskSettings]] = MINSGSettings
@@ -52,9 +50,7 @@ class MINSG(PretextTask):
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> ContrastBatch:
         s: MINSGSettings = self.settings
-        subgraph = s.sampler.sample(graph, generator)
-        changes = Augmentation(edge_drop=s.edge_drop, feature_mask=s.feature_mask, node_drop=s.node_drop)
-        first, second = augment(subgraph, changes, generator), augment(subgraph, changes, generator)
+        subgraph, first, second = s.draw(graph, generator)
         rows = None
         if s.contrast == "seeds":
             rows = subgraph.seeds

@@ -10,16 +10,13 @@ from torch import Tensor, nn
 
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.pretext.two_views import TwoViewSettings
+from paretognn.sampling import DeviceGraph
 
 
-class RepDecorSettings(TaskSettings):
+class RepDecorSettings(TwoViewSettings):
     """``form``: ``per-view`` (CCA-SSG and the published code) or ``cross`` (the text)."""
 
-    sampler: SamplerSettings = SamplerSettings()
-    edge_drop: float = Field(0.2, ge=0, lt=1)
-    feature_mask: float = Field(0.2, ge=0, lt=1)
-    node_drop: float = Field(0.0, ge=0, lt=1)
     alpha: float = Field(1e-3, ge=0)
     form: Literal["per-view", "cross"] = "per-view"
 
@@ -30,16 +27,15 @@ class RepDecor(PretextTask):
     With Z1, Z2 [M, d] standardised by column (population deviation):
     per-view: |Z1 - Z2|_F^2 / M + alpha (|Z1^T Z1 / M - I|_F^2 + |Z2^T Z2 / M - I|_F^2);
     cross: |Z1 - Z2|_F / sqrt(M) + alpha |Z1^T Z2 / M - I|_F.
+    CCA-SSG's loss, -tr(Z1^T Z2) / M + lambda (the same spread), is half of per-view with alpha = 2 lambda, less d.
     """
 
     name: ClassVar[str] = "rep_decor"
     Settings: ClassVar[type[TaskSettings]] = RepDecorSettings
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> tuple[View, View]:
-        s: RepDecorSettings = self.settings
-        subgraph = s.sampler.sample(graph, generator)
-        changes = Augmentation(edge_drop=s.edge_drop, feature_mask=s.feature_mask, node_drop=s.node_drop)
-        return augment(subgraph, changes, generator), augment(subgraph, changes, generator)
+        _, first, second = self.settings.draw(graph, generator)
+        return first, second
 
     def loss(self, encoder: nn.Module, batch: tuple[View, View]) -> Tensor:
         first, second = (standardise(encoder(view)) for view in batch)

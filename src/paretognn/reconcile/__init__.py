@@ -6,10 +6,20 @@ from paretognn.reconcile.fixed import RandomWeights, Uniform, WeightedSum
 from paretognn.reconcile.frank_wolfe import frank_wolfe_weights
 from paretognn.reconcile.mgda import MGDA, MGDAFrankWolfe
 from paretognn.reconcile.min_norm import min_norm_weights
+from paretognn.reconcile.pareto_mtl import ParetoMTL
+from paretognn.reconcile.pseudo_homophily import PseudoHomophily, pseudo_homophily
+from paretognn.reconcile.torchjd import TORCHJD
 
-RECONCILERS: dict[str, type[Reconciler]] = {
-    r.name: r for r in (MGDA, MGDAFrankWolfe, WeightedSum, Uniform, RandomWeights)
-}
+_OWN: tuple[type[Reconciler], ...] = (
+    MGDA,
+    MGDAFrankWolfe,
+    WeightedSum,
+    Uniform,
+    RandomWeights,
+    ParetoMTL,
+    PseudoHomophily,
+)
+RECONCILERS: dict[str, type[Reconciler]] = {reconciler.name: reconciler for reconciler in (*_OWN, *TORCHJD)}
 
 
 def reconciler_class(name: str) -> type[Reconciler]:
@@ -22,7 +32,10 @@ def reconciler_class(name: str) -> type[Reconciler]:
 __all__ = [
     "MGDA",
     "RECONCILERS",
+    "TORCHJD",
     "MGDAFrankWolfe",
+    "ParetoMTL",
+    "PseudoHomophily",
     "RandomWeights",
     "Reconciler",
     "ReconcilerSettings",
@@ -31,5 +44,6 @@ __all__ = [
     "WeightedSum",
     "frank_wolfe_weights",
     "min_norm_weights",
+    "pseudo_homophily",
     "reconciler_class",
 ]

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
+from torch import Tensor
+
+from paretognn.sampling import SamplerSettings
+
+Criterion = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Embeddings [n, d] of a sub-graph and its entries (source, target; int64 [E]) -> a scalar."""
+Alignment = Callable[[Criterion, SamplerSettings], np.ndarray]
 
 
 class ReconcilerSettings(BaseModel):
@@ -21,6 +29,8 @@ class StepContext:
 
     tasks : their names. gram : float64 [K, K], of the (normalised) gradients. losses : float64 [K].
     step : optimiser steps done before this one. seed : the run's seed.
+    alignment : for the few that look at embeddings: the inner product of the gradient of a criterion, taken on a clean
+        sub-graph, with each task's gradient, float64 [K]. It costs a pass of the encoder.
     """
 
     tasks: tuple[str, ...]
@@ -28,10 +38,14 @@ class StepContext:
     losses: np.ndarray
     step: int
     seed: int
+    alignment: Alignment
 
 
 class Reconciler:
-    """Maps a `StepContext` to weights float64 [K]."""
+    """Maps a `StepContext` to weights float64 [K].
+
+    What it remembers from step to step goes through `state` and `restore` into the checkpoint.
+    """
 
     name: ClassVar[str]
     Settings: ClassVar[type[ReconcilerSettings]] = ReconcilerSettings
@@ -39,8 +53,19 @@ class Reconciler:
     def __init__(self, settings: ReconcilerSettings | None = None) -> None:
         self.settings: Any = settings if settings is not None else self.Settings()
 
+    @classmethod
+    def require(cls) -> None:
+        """InputError where a package that it needs is not installed; asked before a run is started."""
+
     def check_tasks(self, tasks: tuple[str, ...]) -> None:
         """InputError where the settings do not fit the run's tasks; asked once, before the first step."""
 
     def weights(self, context: StepContext) -> np.ndarray:
         raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """The inverse of `state`; KeyError, TypeError or ValueError where it is another's."""

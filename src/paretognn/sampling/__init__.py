@@ -2,6 +2,7 @@
 
 from paretognn.sampling.augment import Augmentation, augment
 from paretognn.sampling.device_graph import DeviceGraph
+from paretognn.sampling.diffusion import diffused
 from paretognn.sampling.sage import sage_view, sample_neighbours
 from paretognn.sampling.sampler import SamplerSettings
 from paretognn.sampling.subgraph import Subgraph, induced, k_hop, random_nodes, saint_nodes, saint_walks, whole
@@ -12,6 +13,7 @@ __all__ = [
     "SamplerSettings",
     "Subgraph",
     "augment",
+    "diffused",
     "induced",
     "k_hop",
     "random_nodes",

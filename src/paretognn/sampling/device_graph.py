@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from paretognn.graph import Graph
 from paretognn.nn.features import FeatureStore
+from paretognn.nn.gcn import DiffusionSettings
+from paretognn.nn.sparse import Csr
 
 
 @dataclass(eq=False)
@@ -16,12 +18,14 @@ class DeviceGraph:
     """Symmetric adjacency in compressed rows (no self-loops) and the feature store, on one device.
 
     indptr int64 [N + 1], indices int64 [2E] sorted in every row, weights float [2E] or None.
+    diffusions : those that were asked for, kept.
     """
 
     indptr: Tensor
     indices: Tensor
     weights: Tensor | None
     features: FeatureStore
+    diffusions: dict[DiffusionSettings, Csr] = field(default_factory=dict, repr=False)
 
     @classmethod
     def from_graph(cls, graph: Graph, features: FeatureStore, device: torch.device | str = "cpu") -> DeviceGraph:

@@ -1,6 +1,6 @@
 """The training loop, checkpoints, the run folder and the metrics stream."""
 
-from paretognn.training.config import TrainConfig, make_config, merge, parse_assignment, read_config_file
+from paretognn.training.config import TrainConfig, make_config, merge, parse_assignments, read_config_file
 from paretognn.training.embeddings import read_embeddings, write_embeddings
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord
 from paretognn.training.run_folder import RunFolder
@@ -16,7 +16,7 @@ __all__ = [
     "TrainedEncoder",
     "make_config",
     "merge",
-    "parse_assignment",
+    "parse_assignments",
     "read_config_file",
     "read_embeddings",
     "train",

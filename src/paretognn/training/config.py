@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -71,6 +72,17 @@ class ScheduleSettings(_Settings):
     final_fraction: float = Field(0.05, ge=0, le=1)
 
 
+class SearchSettings(_Settings):
+    """A search for task weights before the run: ``evolution`` tries ``population`` weightings in each of
+    ``generations``, each in a run of ``steps`` steps, and judges them by ``clusters`` clusters of their embeddings."""
+
+    name: Literal["none", "evolution"] = "none"
+    population: int = Field(8, ge=2)
+    generations: int = Field(3, ge=1)
+    steps: int = Field(50, ge=1)
+    clusters: int = Field(5, ge=2)
+
+
 class CheckpointSettings(_Settings):
     """A checkpoint at least every so many steps and seconds, and how many are kept."""
 
@@ -96,6 +108,7 @@ class TrainConfig(_Settings):
     optimizer: OptimizerSettings = OptimizerSettings()
     schedule: ScheduleSettings = ScheduleSettings()
     stopping: StoppingSettings = StoppingSettings()
+    search: SearchSettings = SearchSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
 
     @field_validator("tasks", mode="before")
@@ -113,6 +126,14 @@ class TrainConfig(_Settings):
             except ValidationError as error:
                 raise InputError(_first_error(error, kind, ("tasks", name))) from None
         return tasks
+
+    @model_validator(mode="after")
+    def _operators(self) -> TrainConfig:
+        for name in self.tasks:
+            needed = list(task_class(name).operators)
+            if self.encoder.operators != needed:
+                raise InputError(f"setting 'encoder.operators': the task '{name}' needs [{', '.join(needed)}]")
+        return self
 
 
 def make_config(tree: dict[str, Any]) -> TrainConfig:
@@ -170,6 +191,14 @@ def parse_assignment(text: str) -> dict[str, Any]:
             tree = float(tree)
     for part in reversed(name.strip().split(".")):
         tree = {part: tree}
+    return tree
+
+
+def parse_assignments(texts: Iterable[str], base: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Each of ``texts`` laid on ``base`` in turn."""
+    tree = base or {}
+    for text in texts:
+        tree = merge(tree, parse_assignment(text))
     return tree
 
 

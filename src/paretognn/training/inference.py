@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paretognn.nn import GCN, BatchNorm, FeatureView, View
+from paretognn.nn import GCN, BatchNorm, BranchedGCN, FeatureView, View
 from paretognn.nn.sparse import Csr
-from paretognn.sampling import DeviceGraph
+from paretognn.sampling import DeviceGraph, diffused
 from paretognn.sampling.normalise import normalised
 
 ROWS = 16384
@@ -21,11 +21,27 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
     The built-in encoder is run in batches of ``rows``; another module sees the whole graph at once.
     """
     encoder.eval()
+    if isinstance(encoder, BranchedGCN):
+        parts = [
+            _embed(b, graph, _operator(graph, name, encoder), calibrate, rows) for name, b in encoder.branches.items()
+        ]
+        return torch.stack(parts).sum(0).cpu().numpy()
     adjacency = normalised(graph.indptr, graph.indices, graph.weights)
     if not isinstance(encoder, GCN):
         view = View(FeatureView(graph.features), (adjacency,))
         whole: Tensor = encoder(view)
         return whole.float().cpu().numpy()
+    return _embed(encoder, graph, adjacency, calibrate, rows).cpu().numpy()
+
+
+def _operator(graph: DeviceGraph, name: str, encoder: BranchedGCN) -> Csr:
+    if name == "diffusion":
+        return diffused(graph, encoder.diffusion)
+    return normalised(graph.indptr, graph.indices, graph.weights)
+
+
+def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Csr, calibrate: bool, rows: int) -> Tensor:
+    assert isinstance(encoder, GCN)
     h: Tensor | None = None
     for layer in range(encoder.num_layers):
         h = _convolve(encoder, layer, graph, adjacency, h, rows)
@@ -35,7 +51,7 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
         for start in range(0, len(h), rows):
             h[start : start + rows] = encoder.finish(h[start : start + rows], layer)
     assert h is not None
-    return h.float().cpu().numpy()
+    return h.float()
 
 
 def _convolve(encoder: GCN, layer: int, graph: DeviceGraph, adjacency: Csr, h: Tensor | None, rows: int) -> Tensor:

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from paretognn.errors import NonFiniteError
 from paretognn.pretext import PretextTask, task_class
 from paretognn.reconcile import Reconciler, StepContext, reconciler_class
-from paretognn.sampling import DeviceGraph
+from paretognn.reconcile.base import Criterion
+from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
@@ -81,6 +82,8 @@ class MultiTaskStepper:
         self.names = tuple(config.tasks)
         self.reconciler: Reconciler = reconciler_class(config.reconciler.name)(config.reconciler.settings)
         self.reconciler.check_tasks(self.names)
+        for name in self.names:
+            self._task(name).start(graph, model.encoder, stream_seed(config.seed, 0, f"start/{name}"))
         self.shared = [p for p in model.encoder.parameters() if p.requires_grad]
         size = sum(p.numel() for p in self.shared)
         padded = -(-size // _GRAM_CHUNK) * _GRAM_CHUNK
@@ -118,11 +121,17 @@ class MultiTaskStepper:
         rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, self.done)
         with self.stopwatch.stage("optimizer"):
             self._apply(alpha, combination, rate)
+            for name in self.names:
+                self._task(name).after_step(self.model.encoder, number)
         self.done = number
         return self._record(number, values, gram, head_norm, alpha, combination, rate, time.perf_counter() - started)
 
-    def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
+    def _task(self, name: str) -> PretextTask:
         task: PretextTask = self.model.tasks[name]  # type: ignore[assignment]
+        return task
+
+    def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
+        task = self._task(name)
         generator = stream(self.config.seed, number, name, self.graph.device)
         heads = [p for p in task.parameters() if p.requires_grad]
         with self.stopwatch.stage(f"{name}/sampling"):
@@ -179,9 +188,21 @@ class MultiTaskStepper:
             losses=loss[active],
             step=self.done,
             seed=self.config.seed,
+            alignment=lambda criterion, sampler: self._alignment(criterion, sampler)[active] * scale[active],
         )
         alpha[active] = self.reconciler.weights(context)
         return alpha, alpha * scale if settings.step_on == "normalised" else alpha
+
+    def _alignment(self, criterion: Criterion, sampler: SamplerSettings) -> np.ndarray:
+        """Inner products [K] of the criterion's gradient by the shared parameters with the rows of gradients."""
+        generator = stream(self.config.seed, self.done + 1, "alignment", self.graph.device)
+        view = augment(sampler.sample(self.graph, generator), Augmentation(), generator)
+        source, target = view.edge_index()
+        value = criterion(self.model.encoder(view), source, target)
+        grads = torch.autograd.grad(value, self.shared, allow_unused=True)
+        parts = [torch.zeros_like(p) if g is None else g for p, g in zip(self.shared, grads, strict=True)]
+        flat = torch.cat([part.flatten() for part in parts])
+        return (self.gradients @ flat).double().cpu().numpy()
 
     def _apply(self, alpha: np.ndarray, combination: np.ndarray, rate: float) -> None:
         torch.mul(self.gradients[0], float(combination[0]), out=self._combined)

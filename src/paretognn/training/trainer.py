@@ -16,7 +16,7 @@ from torch import nn
 
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph
-from paretognn.nn import GCN, FeatureScaling, PyGEncoder
+from paretognn.nn import GCN, BranchedGCN, FeatureScaling, PyGEncoder
 from paretognn.training.checkpoint import (
     load_tensors,
     newest_checkpoint,
@@ -101,7 +101,9 @@ def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = N
     if module is not None:
         return PyGEncoder(module, in_dim)
     with seeded(stream_seed(config.seed, 0, "init/encoder")):
-        return GCN(in_dim, config.encoder)
+        if config.encoder.operators == ["adjacency"]:
+            return GCN(in_dim, config.encoder)
+        return BranchedGCN(in_dim, config.encoder)
 
 
 def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
@@ -187,6 +189,7 @@ def _save(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, reache
         "seed": stepper.config.seed,
         "torch": torch.__version__,
         "stopping": {**plateau.state(), "reached": reached},
+        "reconciler": stepper.reconciler.state(),
     }
     save_checkpoint(folder.checkpoints, stepper.done, tensors, state, stepper.config.checkpoint.keep)
 
@@ -205,6 +208,7 @@ def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, dev
         restore_optimizer(stepper.optimizer, _names(stepper), tensors)
         stepper.done = int(state["step"])
         plateau.restore(state["stopping"])
+        stepper.reconciler.restore(state["reconciler"])
         ended = bool(state["stopping"]["reached"])
     except (KeyError, RuntimeError, TypeError, ValueError):
         raise InputError(f"{folder.checkpoints}: the checkpoint does not match config.yaml") from None

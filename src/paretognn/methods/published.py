@@ -1,0 +1,69 @@
+"""The published methods of the comparison: each its authors' pretext task and settings, on the encoder, the features
+and the steps that all rows share."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from paretognn.graph import Graph
+from paretognn.methods.presets import widest_sampler
+from paretognn.training.config import merge
+
+RATE_LIMIT = 3e-3
+CONTRAST = 2048
+"""Nodes that the sampled presets let GRACE contrast; the authors take all, at a cost of the square of their number."""
+
+
+def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
+    """The row of ``method`` from a preset's ``settings``: their steps and encoder, and the widest sub-graph that they
+    allow, for the authors train on whole graphs; tasks and optimiser from the authors.
+
+    Where the authors train for longer than the row's steps, their learning rate is raised in proportion, to at most
+    `RATE_LIMIT`: theirs would leave the encoder where it started.
+    """
+    table = published_table()[method]
+    own = merge(table["default"], table.get(graph.name, {}))
+    sampler = widest_sampler(settings, graph)
+    steps = settings["steps"]
+    rate = own["optimizer"]["learning_rate"]
+    raised = max(rate, min(RATE_LIMIT, rate * table["authors_steps"] / steps))
+    tree = {
+        "steps": steps,
+        "encoder": settings["encoder"],
+        **own,
+        "tasks": {task: {"sampler": sampler, **values} for task, values in own["tasks"].items()},
+        "optimizer": {**own["optimizer"], "learning_rate": raised},
+        "schedule": {"name": "constant", "warmup_steps": 0, "horizon_steps": steps},
+        "reconciler": {"name": "weighted-sum", "normalise": "none"},
+    }
+    return merge(tree, _particular(method, settings, steps))
+
+
+def _particular(method: str, settings: dict[str, Any], steps: int) -> dict[str, Any]:
+    """What a method has that is no number of a table."""
+    decay = {"name": "cosine", "final_fraction": 0.0}
+    if method == "grace":
+        asked = settings["tasks"]["mi_nsg"]["contrast"]
+        return {"tasks": {"mi_nsg": {"contrast": CONTRAST if isinstance(asked, int) else asked}}}
+    if method == "bgrl":
+        return {"schedule": {**decay, "warmup_steps": steps // 10}, "tasks": {"bgrl": {"horizon_steps": steps}}}
+    if method == "graphmae":
+        return {"schedule": decay}
+    if method == "mvgrl":
+        return {"encoder": {"operators": ["adjacency", "diffusion"]}}
+    if method == "autossl":
+        return {
+            "reconciler": {"name": "pseudo-homophily", "settings": {"sampler": settings["tasks"]["mi_ng"]["sampler"]}}
+        }
+    return {}
+
+
+@cache
+def published_table() -> dict[str, Any]:
+    """By method: the authors' steps, their ``default`` settings, and what differs by data set."""
+    text = files("paretognn.methods").joinpath("published_settings.json").read_text(encoding="utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table

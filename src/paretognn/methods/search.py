@@ -1,0 +1,55 @@
+"""Task weights by an evolutionary search over short runs (AutoSSL-ES; Jin et al., 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paretognn.downstream import split_links
+from paretognn.errors import InputError
+from paretognn.graph import Graph
+from paretognn.reconcile import pseudo_homophily
+from paretognn.training import TrainConfig, train
+from paretognn.training.config import merge
+
+
+def searched(
+    graph: Graph, config: TrainConfig, device: str = "cpu", say: Callable[[str], None] = lambda line: None
+) -> TrainConfig:
+    """``config`` itself, or where it asks for a search, with the weights that one has found.
+
+    CMA-ES over weights in [0, 1]; a candidate is worth the share of edges whose ends lie in one k-means cluster of the
+    embeddings that a short run with it ends at. The runs see the graph without the validation and test links of the
+    run's link split, so that the weights may serve its link model too. InputError where ``cma`` is not installed.
+    """
+    asked = config.search
+    if asked.name == "none":
+        return config
+    try:
+        import cma  # an extra
+    except ImportError:
+        raise InputError("the evolutionary search needs a further package: pip install 'paretognn[autossl]'") from None
+    try:
+        seen = split_links(graph, config.seed).train_graph(graph)
+    except InputError:
+        seen = graph  # too few edges to split: there will be no link model
+    tasks = list(config.tasks)
+    options = {"bounds": [0, 1], "popsize": asked.population, "seed": config.seed + 1, "verbose": -9}
+    strategy = cma.CMAEvolutionStrategy([0.5] * len(tasks), 0.5, options)
+    best, weights = -1.0, [1.0] * len(tasks)
+    for generation in range(asked.generations):
+        candidates = [[float(w) for w in candidate] for candidate in strategy.ask()]
+        worth = []
+        for candidate in candidates:
+            short = _weighted(config, dict(zip(tasks, candidate, strict=True)))
+            embeddings = train(seen, short.model_copy(update={"steps": asked.steps}), device)[1]
+            worth.append(pseudo_homophily(embeddings, seen.pairs(), asked.clusters, config.seed))
+        strategy.tell(candidates, [1 - w for w in worth])
+        if max(worth) > best:
+            best, weights = max(worth), candidates[worth.index(max(worth))]
+        say(f"search: generation {generation + 1} of {asked.generations}, best pseudo-homophily {best:.3f}")
+    return _weighted(config, dict(zip(tasks, weights, strict=True)))
+
+
+def _weighted(config: TrainConfig, weights: dict[str, float]) -> TrainConfig:
+    tree = merge(config.model_dump(), {"reconciler": {"settings": {"weights": weights}}})
+    return TrainConfig.model_validate(tree)
