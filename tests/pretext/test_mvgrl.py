@@ -62,7 +62,7 @@ def test_the_embedding_is_the_sum_of_both_branches():
 
 
 def test_other_tasks_and_other_encoders_are_refused():
-    with pytest.raises(InputError, match="encoder.operators"):
+    with pytest.raises(InputError, match=r"encoder\.operators"):
         method_config(make_graph(), "mvgrl", overrides={"encoder": {"operators": ["adjacency"]}})
     with pytest.raises(InputError, match="'mi_ng'"):
         method_config(make_graph(), "dgi", overrides={"encoder": {"operators": ["adjacency", "diffusion"]}})

@@ -1,4 +1,4 @@
-"""DGI, GRACE, CCA-SSG and GraphMAE as rows of tasks that ParetoGNN has too: their own definitions, written out dense."""
+"""DGI, GRACE, CCA-SSG and GraphMAE as rows of tasks that ParetoGNN has too: their definitions, written out dense."""
 
 import math
 
