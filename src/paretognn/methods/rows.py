@@ -9,6 +9,7 @@ from typing import Any
 
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
+from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
 from paretognn.pretext import PAPER
@@ -104,6 +105,8 @@ def find_method(method: str | Method | type[Method]) -> Method:
         return method
     if isinstance(method, type) and issubclass(method, Method):
         return method()  # type: ignore[call-arg]
+    if method in CONTROLS:
+        raise InputError(f"'{method}' is a control, with nothing to train: `evaluate` and `benchmark` score it")
     if method not in METHODS:
         raise InputError(f"unknown method '{method}'{suggest(str(method), METHODS)}; known: {', '.join(METHODS)}")
     return METHODS[method]

@@ -1,0 +1,345 @@
+"""`paretognn tables` on made stores: what is printed, marked, refused and written."""
+
+import csv
+import re
+
+import pytest
+
+from benchmark.stores import cell, config, store_of
+from paretognn.benchmark.cells import CONTROL, EMBEDDINGS, FAILED, OUT_OF_MEMORY
+from paretognn.benchmark.reference import METRICS, VARIANTS, paper_scores, paper_settings
+from paretognn.cli.tables import command
+from paretognn.errors import InputError
+
+HOSTILE = "a|b_c & d*e*\\ [x](y) $1% <u>#~^{}"
+
+
+@pytest.fixture
+def tables(tmp_path, capsys):
+    """Store cells, run the command, and give its tables: title -> (header, rows by first cells, text below)."""
+
+    def run(*cells, **options):
+        store_of(tmp_path / "store", *cells)
+        command(tmp_path / "store", **{"out": None, "preset": None, "steps": None} | options)
+        return parsed(capsys.readouterr().out)
+
+    return run
+
+
+def parsed(text):
+    found = {}
+    for block in text.split("## ")[1:]:
+        title, _, body = block.partition("\n")
+        lines = [split(line) for line in body.splitlines() if line.startswith("|")]
+        below = "\n".join(line for line in body.splitlines() if not line.startswith("|"))
+        assert len({len(line) for line in lines}) == 1
+        found[title] = (lines[0], lines[2:], below)
+    return found
+
+
+def split(line):
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def shown(table):
+    """Method -> column -> printed text."""
+    header, rows, _ = table
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows}
+
+
+ALL = "Average performance: all rows"
+
+
+def test_no_store_and_an_empty_one_are_one_line(tmp_path):
+    for name in ("missing", "empty"):
+        (tmp_path / "empty" / "cells").mkdir(parents=True, exist_ok=True)
+        with pytest.raises(InputError, match="no cells in"):
+            command(tmp_path / name, None, None, None)
+
+
+def test_best_second_ties_and_what_did_not_finish(tables):
+    found = tables(
+        cell("paretognn", 80),
+        cell("bgrl", 80),
+        cell("dgi", 70),
+        cell("grace", status=OUT_OF_MEMORY, error="x"),
+        cell("mvgrl", status=FAILED, error="x"),
+        cell("raw-features", 60, kind=CONTROL),
+    )
+    rows = shown(found[ALL])
+    assert list(rows) == ["dgi", "grace", "mvgrl", "bgrl", "paretognn", "raw-features"]
+    assert rows["paretognn"] == {"cora": "**80.00**<sub>±0.10</sub>", "rank": "**1.00**"}
+    assert rows["bgrl"] == rows["paretognn"]
+    assert rows["dgi"] == {"cora": "70.00<sub>±0.10</sub>", "rank": "3.00"}
+    assert rows["grace"] == {"cora": "OOM", "rank": "5.00"}
+    assert rows["mvgrl"] == {"cora": "failed", "rank": "5.00"}
+    methods = shown(found["Average performance: published methods"])
+    assert "raw-features" not in methods
+    assert methods["grace"]["rank"] == "4.00"
+
+
+def test_tables_are_those_that_have_cells(tables):
+    found = tables(cell("paretognn", 80), cell("raw-features", 60, kind=CONTROL))
+    assert [title for title in found if "all rows" not in title] == [
+        "Cost: seconds for 1,000 steps",
+        "Cost: peak memory in GiB",
+        "Data sets",
+        "Hyper-parameters",
+    ]
+    assert sum("all rows" in title for title in found) == len(METRICS)
+
+
+def test_data_sets_stand_in_the_papers_order(tables):
+    names = ["zachary", "actor", "cora", "wiki-cs", "chameleon", "ogbn-arxiv"]
+    found = tables(*(cell("paretognn", 50, name) for name in names))
+    assert found[ALL][0] == ["method", "wiki-cs", "chameleon", "actor", "cora", "zachary", "rank"]
+    assert found["Large graphs: average performance"][0] == ["method", "ogbn-arxiv", "rank"]
+    assert [row[0] for row in found["Large graphs: individual tasks"][1]] == ["ogbn-arxiv"]
+
+
+def test_all_of_a_group_in_order(tables):
+    found = tables(*(cell(method, 50 + i) for i, method in enumerate(reversed(VARIANTS))))
+    assert list(shown(found["Node clustering: pretext tasks and their combinations"])) == list(VARIANTS)
+
+
+def test_ranks_of_incomplete_rows_are_marked_and_never_best(tables):
+    cells = [cell(m, 50 + i, d) for i, m in enumerate(("dgi", "grace", "bgrl")) for d in ("cora", "actor")]
+    found = tables(*cells, cell("paretognn", 90, "cora"), cell("paretognn", 90, "pubmed"))
+    rows, below = shown(found[ALL]), found[ALL][2]
+    assert rows["paretognn"]["actor"] == "-"
+    assert rows["paretognn"]["rank"] == "1.00<sup>*</sup>"
+    assert rows["bgrl"]["rank"] == "**1.50**"
+    assert rows["grace"]["rank"] == "<u>2.50</u>"
+    assert "that most rows have (actor, cora)" in below
+    assert "- <sup>*</sup> rank over fewer data sets" in below
+
+
+def test_a_task_without_a_score_is_not_an_average(tables):
+    scores = {"node_classification": 50, "node_clustering": 40, "link_prediction": None, "partition_prediction": 30}
+    found = tables(cell("mine", scores, kind=EMBEDDINGS), cell("bgrl", 60))
+    assert list(shown(found[ALL])) == ["bgrl"]
+    assert list(shown(found["Link prediction: all rows"])) == ["bgrl"]
+    assert shown(found["Node clustering: all rows"])["mine<sup>§</sup>"]["cora"] == "<u>40.00</u><sub>±0.10</sub>"
+
+
+def test_several_training_seeds_are_averaged_and_their_deviation_shown(tables):
+    cells = [cell("bgrl", score, seed=seed) for seed, score in enumerate((60, 62, 64))]
+    found = tables(*cells, cell("paretognn", 63), cell("paretognn", status=FAILED, seed=1, error="x"))
+    rows, below = shown(found[ALL]), found[ALL][2]
+    assert rows["bgrl"]["cora"] == "<u>62.00</u><sub>±1.63</sub>"
+    assert rows["paretognn<sup>‡</sup>"]["cora"] == "**63.00**<sub>±0.10</sub>"
+    assert "over training seeds 0, 1, 2, each the mean of 2 evaluation seeds" in below
+    assert "over the evaluation seeds of training seed 0; 1 more did not finish" in below
+
+
+def test_one_evaluation_seed_has_no_deviation(tables):
+    found = tables(cell("bgrl", 60, evaluation={"seeds": 1}))
+    assert shown(found[ALL])["bgrl"]["cora"] == "60.10"
+
+
+def test_another_budget_is_marked_at_the_row_or_the_cell(tables):
+    found = tables(
+        *(cell(m, 50, d) for m in ("dgi", "bgrl") for d in ("cora", "actor")),
+        *(cell("grace", 50, d, steps=700) for d in ("cora", "actor")),
+        cell("mvgrl", 40, "cora"),
+        cell("mvgrl", 40, "actor", preset="paper"),
+        cell("raw-features", 30, kind=CONTROL),
+    )
+    rows, below = shown(found[ALL]), found[ALL][2]
+    assert list(rows) == ["dgi", "grace<sup>†</sup>", "mvgrl", "bgrl", "raw-features"]
+    assert rows["mvgrl"]["actor"] == "40.00<sub>±0.10</sub><sup>†2</sup>"
+    assert rows["mvgrl"]["cora"] == "40.00<sub>±0.10</sub>"
+    assert "Budget: 500 steps, preset auto." in below
+    assert "- <sup>†</sup> another budget: 700 steps, preset auto" in below
+    assert "- <sup>†2</sup> another budget: 500 steps, preset paper" in below
+
+
+def test_of_several_budgets_one_is_chosen(tables):
+    cells = [cell("bgrl", 50, steps=30), cell("bgrl", 60), cell("bgrl", 70, preset="quick", steps=150)]
+    control = cell("raw-features", 40, kind=CONTROL)
+    by_default = tables(*cells, control)[ALL]
+    assert shown(by_default)["bgrl"]["cora"] == "**60.00**<sub>±0.10</sub>"
+    assert "the most steps are shown (left out: 30 steps, preset auto; 150 steps, preset quick)" in by_default[2]
+    for options, expected in (({"steps": 30}, "50.00"), ({"preset": "quick"}, "70.00")):
+        chosen = tables(**options)[ALL]
+        assert expected in shown(chosen)["bgrl"]["cora"]
+        assert "left out" not in chosen[2]
+        assert "40.00" in shown(chosen)["raw-features"]["cora"]
+    with pytest.raises(InputError, match="no cells with --preset any --steps 31; the store has: 30 steps, preset auto"):
+        tables(steps=31)
+
+
+def test_settings_name_a_row_of_their_own(tables):
+    settings = {"reconciler": {"normalise": "none"}}
+    found = tables(
+        cell("paretognn", 60), cell("paretognn", 50, settings=settings), cell("weighted-sum", 70, settings=settings)
+    )
+    expected = {"weighted-sum [reconciler.normalise=none]", "paretognn", "paretognn [reconciler.normalise=none]"}
+    assert set(shown(found[ALL])) == expected
+    assert "Average performance: pretext tasks and their combinations" not in found
+
+
+def width(method, size, score, **more):
+    settings = {"encoder": {"hidden_dims": [512, size]}}
+    return cell(method, score, "actor", settings=settings, config=config(method, width=size), **more)
+
+
+def test_widths_are_a_figure_and_no_rows(tables, tmp_path):
+    out = tmp_path / "out"
+    cells = [
+        cell("paretognn", 60, "actor"),
+        *(width("paretognn", size, 50 + i) for i, size in enumerate((1024, 64))),
+        *(width("bgrl", size, 40 + i) for i, size in enumerate((128, 64))),
+        width("dgi", 64, 99),
+        width("paretognn", 256, 99),  # the plain cell stands for this width
+    ]
+    found = tables(*cells, out=out)
+    assert {row[0] for row in found[ALL][1]} == {"paretognn"}
+    header, rows, _ = found["Width of the encoder"]
+    assert header == ["data set", "method", "64", "128", "256", "1024"]
+    assert [row[1] for row in rows] == ["bgrl", "paretognn"]
+    assert [text.partition("<")[0] for text in rows[1][2:]] == ["51.00", "-", "60.00", "50.00"]
+    assert (out / "hidden-dimension.png").read_bytes().startswith(b"\x89PNG")
+    first = (out / "hidden-dimension.svg").read_bytes()
+    tables(out=out)
+    assert (out / "hidden-dimension.svg").read_bytes() == first
+
+
+PROTOCOL = {
+    "kind of split": {"split": "public"},
+    "evaluation seeds": {"evaluation_seeds": [0, 1, 2]},
+    "split digests": {"split_digests": ["x", "y"]},
+    "partition digest": {"partition": {"digest": "x"}},
+    "link split digest": {"link_split_digest": "x"},
+}
+
+
+@pytest.mark.parametrize("what", PROTOCOL)
+def test_mixed_protocols_are_refused(tables, what):
+    with pytest.raises(InputError, match=what) as raised:
+        tables(cell("bgrl", 50), cell("dgi", 50, evaluation=PROTOCOL[what]))
+    assert "bgrl__auto-500__seed0" in str(raised.value)
+    assert "dgi__auto-500__seed0" in str(raised.value)
+
+
+def test_other_data_sets_and_training_seeds_have_their_own_splits(tables):
+    assert tables(cell("bgrl", 50), cell("bgrl", 50, seed=1), cell("dgi", 50, "actor"), cell("dgi", 40))
+
+
+def test_paretomtl_beside_the_two_it_is_compared_with(tables):
+    cells = [cell(m, 50, "pubmed") for m in ("weighted-sum", "paretognn", "paretomtl-mi-ng", "dgi")]
+    found = tables(*cells, cell("paretognn", 50))["ParetoMTL, by the preferred task"]
+    assert found[0] == ["method", "pubmed", "rank"]
+    assert list(shown(found)) == ["weighted-sum", "paretomtl-mi-ng", "paretognn"]
+
+
+def test_cost_beside_the_papers(tables):
+    other = {"device": "a card", "threads": 1, "cells_at_once": 2, "peak_device_memory": 2 << 30}
+    found = tables(
+        cell("bgrl", 50, "wiki-cs"),
+        cell("dgi", 50, "wiki-cs"),
+        cell("grace", 50, "wiki-cs", hardware=other, step_seconds=0.0015),
+        cell("raw-features", 50, "wiki-cs", kind=CONTROL),
+        cell("autossl", dataset="wiki-cs", status=OUT_OF_MEMORY, error="x"),
+    )
+    _, rows, below = found["Cost: seconds for 1,000 steps"]
+    seconds = {re.sub("<sup>.*", "", row[0]): row[1] for row in rows}
+    assert seconds == {
+        "dgi": "250.0", "grace": "1.50", "autossl": "OOM", "bgrl": "250.0",
+        "grace (paper)": "197.0", "autossl (paper)": "7319.0", "bgrl (paper)": "34.00",
+    }  # fmt: skip
+    assert "on a card, 1 threads" in below
+    assert "cells made at once: 2" in below
+    memory = {re.sub("<sup>.*", "", row[0]): row[1] for row in found["Cost: peak memory in GiB"][1]}
+    assert memory["raw-features"] == "1.50"
+    assert memory["grace"] == "2.00"
+    assert memory["bgrl (paper)"] == "1.90"
+
+
+def test_sizes_beside_the_papers(tables):
+    header, rows, _ = tables(cell("bgrl", 50, "pubmed"), cell("bgrl", 50, "cora"))["Data sets"]
+    sizes = [dict(zip(header, row, strict=True)) for row in rows]
+    assert sizes[0]["nodes"] == "2708"
+    assert sizes[0]["nodes (paper)"] == "19717"
+    assert sizes[0]["classes"] == "7"
+    assert sizes[1]["nodes (paper)"] == "-"
+    assert "edges" not in header
+
+
+def test_settings_that_differ_are_columns_and_others_the_caption(tables):
+    found = tables(
+        cell("paretognn", 50, "pubmed"),
+        cell("paretognn", 50, "cora"),
+        cell("bgrl", 50, config=config("bgrl", rate=0.01)),
+    )
+    header, rows, below = found["Hyper-parameters"]
+    lines = [dict(zip(header, row, strict=True)) for row in rows]
+    assert [(line["method"], line["data sets"], line["learning rate"]) for line in lines] == [
+        ("bgrl", "cora", "0.01"),
+        ("paretognn", "pubmed, cora", "0.003"),
+        ("paretognn (paper)", "pubmed", "0.001"),
+    ]
+    assert lines[2]["steps"] == "10000"
+    assert "mi_nsg (sampler k-hop" not in lines[1]["pretext tasks"]
+    assert "mi_ng (sampler saint-walk(seeds=320, hops=4))" in lines[0]["pretext tasks"]
+    assert "optimizer.weight_decay 1e-05" in below
+    assert "seed 0" not in below
+
+
+def test_measured_beside_the_paper(tables):
+    _, rows, _ = tables(
+        cell("paretognn", {"node_classification": 87.53, "node_clustering": 0}, "pubmed"),
+        cell("grace", dataset="coauthor-physics", status=FAILED, error="x"),
+        cell("paretognn", 50, "cora"),
+    )["Here beside the paper"]
+    lines = {tuple(row[:3]): row[3:] for row in rows}
+    accuracy = lines["pubmed", "paretognn", "node classification"]
+    assert accuracy == ["87.53<sub>±0.10</sub>", "87.03", "+0.50", "500", "auto", "1 x 2"]
+    assert lines["pubmed", "paretognn", "node clustering"][2] == "-34.74"
+    assert ("pubmed", "paretognn", "average performance") not in lines
+    assert lines["coauthor-physics", "grace", "link prediction"][:3] == ["failed", "OOM", "-"]
+    assert not any(dataset == "cora" for dataset, *_ in lines)
+
+
+def test_reference_figures_bear_command_line_names():
+    scores = paper_scores()
+    assert scores["wiki-cs", "paretomtl-mi-nsg", "average_performance"] == 75.89
+    assert scores["wiki-cs", "rep-decor", "node_classification"] == 78.11
+    assert scores["ogbn-arxiv", "cca-ssg", "link_prediction"] == 96.63
+    assert {metric for *_, metric in scores} == set(METRICS)
+    assert paper_settings("cora") is None
+    assert paper_settings("pubmed")["tasks"]["mi_nsg"]["sampler"] == {"name": "k-hop", "hops": 3, "seeds": 5120}
+
+
+def test_hostile_names_keep_every_format_whole(tables, tmp_path):
+    out = tmp_path / "out"
+    found = tables(
+        cell(HOSTILE, 50, HOSTILE), cell("line\nbreak", 40, HOSTILE), cell("bgrl", 30, HOSTILE, steps=700), out=out
+    )
+    header, rows, _ = found[ALL]
+    assert header[1] == r"a\|b_c & d\*e\*\\ \[x](y) \$1% \<u>#\~^{}"
+    assert {row[0] for row in rows} >= {header[1], "line break"}
+    for path in out.glob("*.csv"):
+        lines = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
+        assert len({len(line) for line in lines}) == 1
+    with (out / "average-performance-all.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["method"] for line in lines} == {HOSTILE, "line\nbreak", "bgrl"}
+    assert {line[HOSTILE] for line in lines} == {"50.00", "40.00", "30.00"}
+    for path in out.glob("*.tex"):
+        body = path.read_text(encoding="utf-8").partition(r"\toprule")[2].partition(r"\bottomrule")[0]
+        counts = {len(re.findall(r"(?<!\\)&", line)) for line in body.splitlines() if line.endswith(r"\\")}
+        assert len(counts) == 1
+        assert not re.search(r"(?<!\\)[#%]|(?<!\\)_(?!\{)", body)
+
+
+def test_every_table_is_written_in_three_formats(tables, tmp_path):
+    out = tmp_path / "out"
+    found = tables(cell("paretognn", 50, "pubmed"), cell("bgrl", 40, "pubmed"), out=out)
+    names = {path.stem for path in out.iterdir()}
+    assert len(names) == len(found)
+    assert {path.name for path in out.iterdir()} == {f"{name}.{s}" for name in names for s in ("md", "tex", "csv")}
+    tex = (out / "average-performance-methods.tex").read_text(encoding="utf-8")
+    assert r"\textbf{50.00}$_{\pm 0.10}$" in tex
+    assert r"\underline{40.00}$_{\pm 0.10}$" in tex
+    assert "cora" not in tex
