@@ -135,6 +135,7 @@ def test_several_training_seeds_are_averaged_and_their_deviation_shown(tables):
 def test_one_evaluation_seed_has_no_deviation(tables):
     found = tables(cell("bgrl", 60, evaluation={"seeds": 1}))
     assert shown(found[ALL])["bgrl"]["cora"] == "60.10"
+    assert "One evaluation seed of one training seed (0): no deviations." in found[ALL][2]
 
 
 def test_another_budget_is_marked_at_the_row_or_the_cell(tables):
@@ -248,7 +249,7 @@ def test_cost_beside_the_papers(tables):
         "dgi": "250.0", "grace": "1.50", "autossl": "OOM", "bgrl": "250.0",
         "grace (paper)": "197.0", "autossl (paper)": "7319.0", "bgrl (paper)": "34.00",
     }  # fmt: skip
-    assert "on a card, 1 threads" in below
+    assert "on a card, 1 thread\n" in below
     assert "cells made at once: 2" in below
     memory = {re.sub("<sup>.*", "", row[0]): row[1] for row in found["Cost: peak memory in GiB"][1]}
     assert memory["raw-features"] == "1.50"

@@ -30,6 +30,9 @@ _KEPT = {"batch": 5.0, "layer": 4.0, "none": 3.0}
 """Matrices [M, width] alive for one layer of one view at the height of a step, by the encoder's norm: those kept
 for the backward pass and its temporaries. Set from measured peaks (benchmarks/memory.py)."""
 
+_DIFFUSION = 1000
+"""Entries of a row of a diffusion: on amazon-photo, where it is dense."""
+
 
 def estimate(graph: Graph, config: TrainConfig) -> int:
     """Peak resident bytes of training: process, graph, parameters, and the heavier of the costliest task's step and
@@ -49,6 +52,8 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # Embedding all nodes holds a layer's input, its image and its output, beside freed memory that is kept; the
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
+    if "diffusion" in config.encoder.operators:
+        stored += n * min(n, _DIFFUSION) * 24
     return int(_PROCESS + stored + structure + parameters + max(heaviest, embedding))
 
 

@@ -1,0 +1,166 @@
+"""Which stored cells a table shows: one budget a method and data set, all training seeds of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, pstdev
+from typing import Any, NamedTuple
+
+from paretognn.benchmark.cells import DONE, OUT_OF_MEMORY, TRAINED, Cell, CellKey
+from paretognn.benchmark.reference import AVERAGE, TASKS
+from paretognn.errors import InputError
+
+
+class Budget(NamedTuple):
+    """What a method was given to train with."""
+
+    preset: str
+    steps: int
+
+    def __str__(self) -> str:
+        return f"{self.steps:,} steps, preset {self.preset}" if self.steps else "untrained"
+
+
+class Score(NamedTuple):
+    """In [0, 1]; the population deviation is over training seeds where there are several, else evaluation seeds."""
+
+    mean: float
+    deviation: float | None
+
+
+class Row(NamedTuple):
+    """A row of a table. Rows of one label may differ in kind: trained here, or read from a file."""
+
+    kind: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A method on a data set at one budget: its cells, one a training seed. left_out : its other budgets."""
+
+    row: Row
+    cells: tuple[Cell, ...]
+    left_out: tuple[Budget, ...] = ()
+
+    @property
+    def key(self) -> CellKey:
+        return self.cells[0].key
+
+    @property
+    def dataset(self) -> str:
+        return self.key.dataset
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.key.preset, self.key.steps)
+
+    @property
+    def trained(self) -> bool:
+        return self.row.kind == TRAINED
+
+    @property
+    def varies_width(self) -> bool:
+        return "hidden_dims" in self.key.settings.get("encoder", {})
+
+    @cached_property
+    def done(self) -> tuple[Cell, ...]:
+        return tuple(cell for cell in self.cells if cell.status == DONE)
+
+    @property
+    def outcome(self) -> str:
+        """What is printed where there is no score, for want of a finished cell."""
+        return "OOM" if any(cell.status == OUT_OF_MEMORY for cell in self.cells) else "failed"
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        return tuple(cell.key.seed for cell in self.done)
+
+    def score(self, metric: str) -> Score | None:
+        """None where no cell has it."""
+        scores = [score for cell in self.done if (score := _score(cell.evaluation or {}, metric))]
+        if len(scores) < 2:
+            return scores[0] if scores else None
+        means = [score.mean for score in scores]
+        return Score(fmean(means), pstdev(means))
+
+
+def select(cells: Iterable[Cell], preset: str | None = None, steps: int | None = None) -> list[Result]:
+    """One result a row, data set and encoder width, in the cells' order.
+
+    preset, steps : those shown of what was trained; without them, of several budgets the one with most steps.
+    InputError where they leave nothing that was trained.
+    """
+    groups: dict[tuple[Row, str, str], dict[Budget, list[Cell]]] = defaultdict(lambda: defaultdict(list))
+    for cell in cells:
+        key = cell.key
+        width = str(key.settings.get("encoder", {}).get("hidden_dims", ""))
+        budgets = groups[Row(key.kind, _label(key)), key.dataset, width]
+        budgets[Budget(key.preset, key.steps)].append(cell)
+    trained = Counter(b for (row, *_), budgets in groups.items() if row.kind == TRAINED for b in budgets)
+    if not any(_fits(budget, preset, steps) for budget in trained) and (preset, steps) != (None, None):
+        there = "; ".join(map(str, sorted(trained))) or "nothing trained"
+        raise InputError(f"no cells with --preset {preset or 'any'} --steps {steps or 'any'}; the store has: {there}")
+
+    def preferred(budget: Budget) -> tuple[Any, ...]:
+        return budget.steps, budget.preset == preset, trained[budget], budget.preset
+
+    results = []
+    for (row, *_), budgets in groups.items():
+        # What was not trained has no budget, and stands beside any.
+        fitting = sorted((b for b in budgets if b.steps == 0 or _fits(b, preset, steps)), key=preferred)
+        if fitting:
+            seeds = sorted(budgets[fitting[-1]], key=lambda cell: cell.key.seed)
+            results.append(Result(row, tuple(seeds), tuple(b for b in fitting[:-1] if b.steps)))
+    return results
+
+
+def _fits(budget: Budget, preset: str | None, steps: int | None) -> bool:
+    return preset in (None, budget.preset) and steps in (None, budget.steps)
+
+
+def _label(key: CellKey) -> str:
+    """The method, with the settings laid over it but for the encoder's width."""
+    settings = dict(flatten(key.settings))
+    settings.pop("encoder.hidden_dims", None)
+    return f"{key.method} [{', '.join(f'{k}={readable(v)}' for k, v in settings.items())}]" if settings else key.method
+
+
+def flatten(tree: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """Leaves by dotted path; a mapping with a ``name`` (a sampler, a schedule) is a leaf where a path leads to it."""
+    for key, value in tree.items():
+        path = f"{prefix}{key}"
+        if isinstance(value, dict) and "name" not in value:
+            yield from flatten(value, f"{path}.")
+        else:
+            yield path, value
+
+
+_ALONE = ("full", "never", "none")
+"""Names under which the settings beside them mean nothing."""
+
+
+def readable(value: Any) -> str:
+    """A setting in a few characters: ``saint-walk(seeds=320, hops=4)``."""
+    if isinstance(value, dict):
+        name = str(value.get("name", ""))
+        parts = {k: readable(v) for k, v in value.items() if k != "name" and v is not None and name not in _ALONE}
+        rest = ", ".join(f"{k}={text}" for k, text in parts.items() if text)
+        return f"{name}({rest})" if rest else name
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(readable, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _score(evaluation: dict[str, Any], metric: str) -> Score | None:
+    tasks = evaluation.get("tasks", {})
+    if metric == AVERAGE:
+        mean = evaluation.get("average")
+        by_task = [tasks.get(task, {}).get("per_seed", []) for task in TASKS]
+        seeds = [fmean(scores) for scores in zip(*by_task, strict=False)]
+    else:
+        mean, seeds = (tasks.get(metric, {}).get(name) for name in ("mean", "per_seed"))
+    return None if mean is None else Score(mean, pstdev(seeds) if len(seeds or ()) > 1 else None)

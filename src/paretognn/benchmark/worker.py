@@ -1,0 +1,52 @@
+"""The process of one cell: ``python -m paretognn.benchmark.worker``, its job one line of JSON on standard input.
+
+Standard input stays open as long as the process that started it lives; when that ends, however it ends, this one
+stops as on SIGTERM, with its checkpoint written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+
+from paretognn.allocator import keep_freed_memory
+from paretognn.benchmark.cells import DONE
+from paretognn.benchmark.grid import recorded
+from paretognn.benchmark.job import Job
+from paretognn.benchmark.lock import locked
+from paretognn.benchmark.making import make_cell
+from paretognn.training import Interrupted
+
+MADE, BUSY, STOPPED = 0, 75, 130
+
+
+def main() -> int:
+    """``MADE``: the cell is in the store, of whatever status. ``BUSY``: another process is at it. ``STOPPED``."""
+    job = Job.from_json(json.loads(sys.stdin.buffer.readline()))
+    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    keep_freed_memory()
+    with locked(job.lock) as free:
+        if not free:
+            return BUSY
+        found = recorded(job.store, job.cell, job.evaluation_seeds)
+        if found is not None and found.status == DONE:
+            return MADE
+        try:
+            make_cell(job)
+        except Interrupted:
+            return STOPPED
+    return MADE
+
+
+def _stop_with_parent() -> None:
+    # Not through sys.stdin: its lock, held by a daemon thread, would be fatal at exit.
+    while os.read(0, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

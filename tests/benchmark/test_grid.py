@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmark.small_cells import NARROW, cells_of, request
+from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, Store
+from paretognn.benchmark.concat_pca import PARTS
+from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
+from paretognn.errors import InputError
+from paretognn.methods.controls import CONTROLS
+from paretognn.methods.rows import METHODS
+
+
+def names(cells):
+    return [cell.key.method for cell in cells]
+
+
+def test_all_is_every_method_and_control():
+    asked = checked(request("all"))
+    assert set(asked.methods) == {*METHODS, *CONTROLS, "concat-pca"}
+    assert asked.methods == method_names()
+    assert checked(request("spectral", "all", "spectral")).methods[0] == "spectral"
+
+
+def test_concat_pca_brings_the_cells_it_needs_once_and_before_itself():
+    cells = cells_of(request("concat-pca", "mi-ng", steps=7))
+    assert names(cells) == [*PARTS, "concat-pca"]
+    last = cells[-1]
+    assert [key.name for key in last.needs] == [cell.key.name for cell in cells[:-1]]
+    assert (last.key.kind, last.key.steps) == (CONTROL, 7)
+    assert all(key.settings == cell.key.settings for key, cell in zip(last.needs, cells, strict=False))
+
+
+def test_axes_are_seeds_and_widths_and_every_key_has_its_own_name():
+    cells = cells_of(request("feat-rec", "spectral", seeds=3, widths=(16, 32), settings={}))
+    assert len({cell.key.name for cell in cells}) == len(cells) == 2 * 3 * 2
+    dims = [cell.config.encoder.hidden_dims for cell in cells if cell.key.seed == 2]
+    assert sorted(map(tuple, dims)) == [(512, 16), (512, 16), (512, 32), (512, 32)]
+    assert {cell.config.seed for cell in cells} == {0, 1, 2}
+
+
+def test_settings_are_part_of_a_key():
+    plain = cells_of(request("mi-ng", settings={}))[0]
+    changed = cells_of(request("mi-ng", settings={"optimizer": {"learning_rate": 0.5}}))[0]
+    assert plain.key.name != changed.key.name
+    assert changed.config.optimizer.learning_rate == 0.5
+    # Steps that are asked for and steps of the preset make one cell where they are the same.
+    preset = cells_of(request("mi-ng", settings={}, steps=None))[0]
+    assert preset.key.steps > 2
+    assert cells_of(request("mi-ng", settings={}, steps=preset.key.steps))[0].key == preset.key
+
+
+def test_settings_reach_only_what_has_them():
+    settings = {**NARROW, "tasks": {"mi_ng": {"head": "linear"}}}
+    cells = {cell.key.method: cell for cell in cells_of(request("feat-rec", "mi-ng", "untrained", settings=settings))}
+    assert list(cells["feat-rec"].config.tasks) == ["feat_rec"]
+    assert "tasks" not in cells["feat-rec"].key.settings
+    assert cells["mi-ng"].config.tasks["mi_ng"].head == "linear"
+    assert cells["untrained"].key.settings == {"encoder": NARROW["encoder"]}
+    assert cells["untrained"].key.steps == 0
+    assert {cell.key.kind for cell in cells.values()} == {TRAINED, CONTROL}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"methods": ("grce",)}, "did you mean 'grace'"),
+        ({"datasets": ("digit",)}, "did you mean 'digits'"),
+        ({"methods": ()}, "name --methods"),
+        ({"preset": "fast"}, "unknown preset 'fast'"),
+        ({"seeds": 0}, "--seeds must be at least 1"),
+        ({"evaluation_seeds": 0}, "--evaluation-seeds must be at least 1"),
+        ({"widths": (0,)}, "--widths must be at least 1"),
+        ({"settings": {"steps": 3}}, "use --steps"),
+        ({"settings": {"optimizer": {"weight_decay": float("inf")}}}, "neither finite"),
+        ({"settings": {"encoder": {"hidden_dim": 3}}}, "did you mean 'hidden_dims'"),
+        ({"settings": {"tasks": {"mi_n": {}}}}, "unknown pretext task 'mi_n'"),
+        ({"datasets": ("digits", "cora"), "files": (EmbeddingsFile("a", "a.npy"),)}, "names 2"),
+        ({"files": (EmbeddingsFile("grace", "a.npy"),)}, "exists already"),
+        ({"files": (EmbeddingsFile("a", "a.npy"), EmbeddingsFile("a", "b.npy"))}, "exists already"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(changes, message):
+    with pytest.raises(InputError, match=message):
+        cells_of(replace(request("mi-ng"), **changes))
+
+
+def test_a_method_whose_package_is_missing_is_left_out_of_all_only(monkeypatch):
+    def missing(graph, method="paretognn", *rest, **more):
+        if method == "weighted-sum":
+            raise InputError("needs a further package")
+        return config(graph, method, *rest, **more)
+
+    from paretognn.benchmark import grid
+
+    config = grid.method_config
+    monkeypatch.setattr(grid, "method_config", missing)
+    with pytest.warns(UserWarning, match="weighted-sum is left out: needs a further package"):
+        left = cells_of(request("all"))
+    assert "weighted-sum" not in names(left)
+    assert "paretognn" in names(left)
+    with pytest.raises(InputError, match="further package"):
+        cells_of(request("all", "weighted-sum"))
+
+
+def test_a_stored_cell_counts_with_its_evaluation_seeds_and_its_file(tmp_path):
+    file = tmp_path / "mine.npy"
+    np.save(file, np.ones((1797, 3), dtype=np.float32))
+    asked = Request(("digits",), files=(EmbeddingsFile("mine", file),))
+    (cell,) = cells_of(asked)
+    assert (cell.key.kind, cell.key.steps, cell.key.seed) == (EMBEDDINGS, 0, 0)
+    store = Store(tmp_path / "store")
+    assert recorded(store, cell, 10) is None
+    evaluation = {"evaluation_seeds": list(range(10)), "files": cell.file.digests()}
+    store.put(Cell(cell.key, DONE, evaluation=evaluation))
+    assert recorded(store, cell, 10) == store.get(cell.key)
+    with pytest.raises(InputError, match="--evaluation-seeds 10"):
+        recorded(store, cell, 3)
+    np.save(file, np.zeros((1797, 3), dtype=np.float32))
+    assert recorded(store, cell, 10) is None
+
+
+def test_a_file_that_does_not_fit_the_graph_is_refused(tmp_path):
+    np.save(tmp_path / "short.npy", np.ones((5, 3)))
+    with pytest.raises(InputError, match=r"short\.npy: expected 1797 rows"):
+        cells_of(Request(("digits",), files=(EmbeddingsFile("short", tmp_path / "short.npy"),)))

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+import typer
+
+from paretognn.benchmark import grid
+from paretognn.benchmark.cells import Store
+from paretognn.cli.benchmark import HELP, NAME, command
+from paretognn.cli.main import run
+from paretognn.errors import InputError
+from paretognn.methods.rows import METHODS
+
+FAST = ["--set", "encoder.hidden_dims=[8,4]", "--steps", "2", "--evaluation-seeds", "1"]
+
+
+def benchmark(*words, out=None):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    app.command(name=NAME, help=HELP)(command)
+    return run([NAME, *map(str, words), *(["--out", str(out)] if out else [])], app)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("store")
+    assert benchmark("--datasets", "digits", "--methods", "mi-ng,raw-features", *FAST, out=path) == 0
+    return path
+
+
+def test_lines_for_every_cell_and_a_summary(store, capfd):
+    names = {cell.key.method for cell in Store(store)}
+    assert names == {"mi-ng", "raw-features"}
+    files = {path: path.read_bytes() for path in (store / "cells").iterdir()}
+    assert benchmark("--datasets", "digits", "--methods", "mi-ng,raw-features,untrained", *FAST, out=store) == 0
+    said = capfd.readouterr().err.splitlines()
+    assert said[0] == f"3 cells, 2 of them recorded in {store}; 1 at once"
+    assert said[1].startswith("started   digits untrained seed 0")
+    assert said[2].startswith("finished  digits untrained seed 0")
+    assert "[1/1]: nodes " in said[2]
+    assert ", average " in said[2]
+    assert said[3:] == ["3 of 3 cells finished", f"next: paretognn tables {store}"]
+    assert all(path.read_bytes() == content for path, content in files.items())
+
+
+def test_a_plan_runs_and_writes_nothing(store, tmp_path, capsys):
+    before = sorted(store.rglob("*"))
+    words = ["--datasets", "digits", "--methods", "mi-ng,mi-nsg,raw-features", *FAST, "--plan"]
+    assert benchmark(*words, out=store) == 0
+    shown = capsys.readouterr().out
+    states = {line.split()[1]: line for line in shown.splitlines() if line.startswith("digits")}
+    assert " done " in states["mi-ng"]
+    assert " to run " in states["mi-nsg"]
+    assert "GiB  probed" in states["mi-nsg"]
+    assert "3 cells, 1 to run: about " in shown
+    assert sorted(store.rglob("*")) == before
+    assert benchmark(*words, out=tmp_path / "new") == 0
+    assert not (tmp_path / "new").exists()
+
+
+def test_all_leaves_out_what_is_not_installed_and_says_so(tmp_path, monkeypatch, capsys):
+    config = grid.method_config
+
+    def missing(graph, method="paretognn", *rest, **more):
+        if method == "pcgrad":
+            raise InputError("needs a further package")
+        return config(graph, method, *rest, **more)
+
+    monkeypatch.setattr(grid, "method_config", missing)
+    monkeypatch.setattr(grid, "METHODS", {name: METHODS[name] for name in ("mi-ng", "pcgrad")})
+    words = ["--datasets", "digits", *FAST, "--plan"]
+    assert benchmark(*words, "--methods", "all", out=tmp_path / "store") == 0
+    shown = capsys.readouterr()
+    assert "warning: pcgrad is left out: needs a further package" in shown.err
+    assert "pcgrad" not in shown.out
+    assert "concat-pca" in shown.out
+    assert benchmark(*words, "--methods", "mi-ng,pcgrad", out=tmp_path / "store") == 2
+
+
+def test_a_row_from_a_file_is_judged_again_only_when_it_changes(store, tmp_path, capfd):
+    file = tmp_path / "mine.npy"
+    rng = np.random.default_rng(0)
+    np.save(file, rng.standard_normal((1797, 3)))
+    words = ["--datasets", "digits", "--embeddings", f"mine={file}", "--evaluation-seeds", "1"]
+    assert benchmark(*words, out=store) == 0
+    said = capfd.readouterr().err
+    assert f"mine: no link score without --link-embeddings; the split to train on will be {store}/splits" in said
+    assert "links -, " in said
+    (first,) = [cell for cell in Store(store) if cell.key.method == "mine"]
+    assert benchmark(*words, out=store) == 0
+    assert "started" not in capfd.readouterr().err
+    np.save(file, rng.standard_normal((1797, 5)))
+    assert benchmark(*words, out=store) == 0
+    (second,) = [cell for cell in Store(store) if cell.key.method == "mine"]
+    assert (first.width, second.width) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--datasets", "digits", "--methods", "mi-n"], "unknown method 'mi-n' (did you mean 'mi-ng'?)"),
+        (["--datasets", "digits", "--methods", "mi-ng", "--widths", "8,x"], "--widths 8,x: expected whole numbers"),
+        (["--datasets", "digits", "--methods", "mi-ng", "--jobs", "0"], "--jobs must be at least 1"),
+        (["--datasets", "digits", "--embeddings", "mine.npy"], "expected NAME=FILE"),
+        (["--datasets", "digits", "--link-embeddings", "a=b.npy"], "there is no --embeddings a=FILE beside it"),
+        (["--datasets", "digits", "--embeddings", "a=none.npy"], "none.npy: cannot be read"),
+        (["--datasets", "cora", "--methods", "mi-ng", "--data-root", "nowhere"], "cora: 7 of 7 files are missing"),
+    ],
+)
+def test_one_line_and_nothing_written_where_the_input_is_wrong(words, message, tmp_path, capsys):
+    assert benchmark(*words, out=tmp_path / "store") == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert message in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_folder_of_something_else_is_not_written_to(tmp_path, capsys):
+    (tmp_path / "thesis.txt").write_text("")
+    assert benchmark("--datasets", "digits", "--methods", "mi-ng", out=tmp_path) == 2
+    assert "is not empty and holds no benchmark" in capsys.readouterr().err
+    assert benchmark("--datasets", "digits", "--methods", "mi-ng", out=tmp_path / "thesis.txt") == 2
+    assert "is a file" in capsys.readouterr().err
