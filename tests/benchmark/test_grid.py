@@ -51,6 +51,13 @@ def test_settings_are_part_of_a_key():
     assert cells_of(request("mi-ng", settings={}, steps=preset.key.steps))[0].key == preset.key
 
 
+def test_a_sampler_is_that_of_every_task_and_part_of_the_key():
+    sampler = {"sampler": {"name": "saint-node", "seeds": 30}}
+    for cell in cells_of(request("weighted-sum", "bgrl", "autossl", settings=sampler)):
+        assert {task.sampler.name for task in cell.config.tasks.values()} == {"saint-node"}
+        assert cell.key.settings == sampler
+
+
 def test_settings_reach_only_what_has_them():
     settings = {**NARROW, "tasks": {"mi_ng": {"head": "linear"}}}
     cells = {cell.key.method: cell for cell in cells_of(request("feat-rec", "mi-ng", "untrained", settings=settings))}

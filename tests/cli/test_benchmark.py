@@ -98,6 +98,8 @@ def test_a_row_from_a_file_is_judged_again_only_when_it_changes(store, tmp_path,
     [
         (["--datasets", "digits", "--methods", "mi-n"], "unknown method 'mi-n' (did you mean 'mi-ng'?)"),
         (["--datasets", "digits", "--methods", "mi-ng", "--widths", "8,x"], "--widths 8,x: expected whole numbers"),
+        (["--datasets", "digits", "--methods", "mi-ng", "--budget", "9"], "--budget goes with --sampler"),
+        (["--datasets", "digits", "--methods", "mi-ng", "--sampler", "k-hop"], "needs 'seeds'"),
         (["--datasets", "digits", "--methods", "mi-ng", "--jobs", "0"], "--jobs must be at least 1"),
         (["--datasets", "digits", "--embeddings", "mine.npy"], "expected NAME=FILE"),
         (["--datasets", "digits", "--link-embeddings", "a=b.npy"], "there is no --embeddings a=FILE beside it"),

@@ -13,6 +13,7 @@ import pytest
 
 from made import make_graph
 from paretognn.cli.main import run
+from paretognn.training import RunFolder
 
 FAST = [
     "--set",
@@ -52,6 +53,22 @@ def trained(tables):
     folder, ids = tables
     assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--steps", "2", *FAST]) == 0
     return folder, ids
+
+
+def test_a_sampler_for_every_task(tables, capsys):
+    folder, _ = tables
+    asked = ["--steps", "1", *FAST, "--sampler", "saint-node", "--budget", "25"]
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *asked]) == 0
+    config = RunFolder(folder / "R").config()
+    assert {(task.sampler.name, task.sampler.seeds) for task in config.tasks.values()} == {("saint-node", 25)}
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--sampler", "full"]) == 2
+    assert "--sampler cannot be changed" in capsys.readouterr().err
+
+
+def test_a_control_is_not_trained(tables, capsys):
+    folder, _ = tables
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--method", "spectral"]) == 2
+    assert "'spectral' is a control" in capsys.readouterr().err
 
 
 def test_ids_come_back_as_written_and_in_order(trained):

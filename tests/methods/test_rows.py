@@ -16,7 +16,7 @@ def test_every_method_trains_whole_and_on_sub_graphs(method):
     graph = make_graph(40, 4)
     search = {"search": {"population": 3, "generations": 1, "steps": 1}} if method == "autossl-es" else {}
     for sampler in (None, {"name": "saint-node", "seeds": 15}):
-        config, _ = method_config(graph, method, "quick", {**FAST, **search}, sampler)
+        config, _ = method_config(graph, method, "quick", {**FAST, **search, "sampler": sampler})
         if sampler is not None:
             assert {s.sampler.name for s in config.tasks.values()} == {"saint-node"}
         embeddings = train(graph, searched(graph, config))[1]

@@ -21,6 +21,7 @@ from paretognn.benchmark.shared import link_split_file
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
+from paretognn.cli.options import sampler_tree
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.training import TrainConfig, parse_assignments
@@ -55,6 +56,10 @@ def command(
         list[str] | None,
         typer.Option("--set", help="One setting, key=value, laid over every trained cell; may be repeated."),
     ] = None,
+    sampler: Annotated[
+        str | None, typer.Option(help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     widths: Annotated[
         str | None,
         typer.Option(help="Widths of the embeddings, comma-separated: a cell for each; default the preset's."),
@@ -84,7 +89,7 @@ def command(
         steps=steps,
         seeds=seeds,
         evaluation_seeds=evaluation_seeds,
-        settings=parse_assignments(set_ or []),
+        settings=parse_assignments(set_ or [], sampler_tree(sampler, budget)),
         widths=_numbers("--widths", widths),
         files=_files(embeddings, link_embeddings),
         data_root=None if data_root is None else str(data_root),

@@ -104,13 +104,13 @@ def _listed(text: str | None) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] if text else []
 
 
-def sampler_settings(sampler: str | None, budget: int | None) -> dict[str, Any] | None:
-    """Those of ``--sampler NAME --budget N``, None where neither is given. InputError for a budget alone."""
+def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
+    """The settings of ``--sampler NAME --budget N``, empty where neither is given. InputError for a budget alone."""
     if sampler is None and budget is not None:
         raise InputError("--budget goes with --sampler")
     if sampler is None:
-        return None
-    return {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}
+        return {}
+    return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}
 
 
 def takes_graph(command: Callable[..., None]) -> Callable[..., None]:

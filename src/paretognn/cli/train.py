@@ -8,7 +8,7 @@ import typer
 
 from paretognn.cli.console import say, training_progress, warnings_said
 from paretognn.cli.device import choose_device
-from paretognn.cli.options import sampler_settings, takes_graph
+from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import method_config, searched
@@ -55,8 +55,7 @@ def command(
 ) -> None:
     folder = RunFolder(out)
     chosen = choose_device(device)
-    given = {"method": method, "preset": preset, "seed": seed}
-    every_task = sampler_settings(sampler, budget)
+    given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
         changed = [
             f"--{k}"
@@ -71,7 +70,7 @@ def command(
         overrides = read_config_file(config) if config is not None else {}
         overrides = parse_assignments(set_ or [], overrides)
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        graph, resolved = _start(folder, source, overrides, every_task, graph_copy, chosen)
+        graph, resolved = _start(folder, source, overrides, graph_copy, chosen)
     say(
         f"device: {chosen}"
         + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
@@ -103,7 +102,6 @@ def _start(
     folder: RunFolder,
     source: GraphSource,
     overrides: dict[str, Any],
-    sampler: dict[str, Any] | None,
     graph_copy: bool,
     device: str,
 ) -> tuple[Graph, TrainConfig]:
@@ -117,7 +115,7 @@ def _start(
     summary = summarise(graph)
     for line in format_summary(summary):
         say(line)
-    resolved, why = method_config(graph, overrides=overrides, sampler=sampler)
+    resolved, why = method_config(graph, overrides=overrides)
     say(f"method {resolved.method}, preset {resolved.preset}: {why}")
     _check_memory(graph, resolved, device)  # before anything is written: a refused run leaves no folder
     resolved = searched(graph, resolved, device, say)

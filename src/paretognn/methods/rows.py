@@ -78,16 +78,16 @@ def method_config(
     method: str | Method | type[Method] = "paretognn",
     preset: str = "auto",
     overrides: dict[str, Any] | None = None,
-    sampler: dict[str, Any] | None = None,
 ) -> tuple[TrainConfig, str]:
     """The resolved settings of a method on a graph, and a sentence on the preset.
 
-    ``overrides`` is a tree laid over method and preset; ``sampler`` takes the place of every task's before that.
+    ``overrides`` is a tree laid over method and preset; a ``sampler`` in it takes the place of every task's.
     InputError for unknown names and settings, and where a package that the method needs is not installed.
     """
     overrides = dict(overrides or {})
     row = find_method(overrides.pop("method", method))
     preset = overrides.pop("preset", preset)
+    sampler = overrides.pop("sampler", None)
     steps = overrides.get("steps")
     settings, why = preset_settings(preset, graph, steps if type(steps) is int and steps > 0 else None)
     tree = {"method": row.name, "preset": preset, **row.row(settings, graph)}
