@@ -9,25 +9,18 @@ from typing import Any
 
 import torch
 
+from paretognn.benchmark.hardware import processor
+
 
 def described(device: str = "cpu") -> dict[str, Any]:
     """Processor or card, threads and versions."""
-    name = torch.cuda.get_device_name() if device == "cuda" else _processor()
+    name = torch.cuda.get_device_name() if device == "cuda" else processor()
     return {
         "device": name,
         "threads": torch.get_num_threads(),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
-        return names[0]
-    except (OSError, IndexError):
-        return platform.processor() or platform.machine()
 
 
 def seconds(run: Callable[[], Any], repeats: int = 5) -> float:

@@ -54,8 +54,8 @@ def figure_table(found: Curves) -> Iterator[Table]:
 
 
 def draw(found: Curves, folder: Path) -> list[Path]:
-    """The figure as PNG and SVG, a panel a data set. ImportError without matplotlib."""
-    from matplotlib import rc_context
+    """The figure as PNG and SVG, a panel a data set."""
+    from matplotlib import rc_context  # takes a second to load
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": NAME}):

@@ -102,7 +102,8 @@ def _done(job: Job) -> Cell:
         link_reason=made.link_reason,
         partition=partition,
     )
-    result = {**result, **made.facts, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
+    sizes = {"edges": graph.num_edges, "features": graph.num_features}
+    result = {**result, **sizes, **made.facts, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
     return Cell(
         key,
         DONE,

@@ -61,10 +61,7 @@ def command(
     if out is not None:
         _write(tables, out)
         if by_width:
-            try:
-                draw(by_width, out)
-            except ImportError:
-                say("the figure is left out: it needs matplotlib (pip install matplotlib)")
+            draw(by_width, out)
         say(f"wrote {len(tables)} tables to {out}")
 
 
