@@ -67,7 +67,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.steps is not None:
             overrides["steps"] = self.steps
         config, _ = method_config(own, overrides=overrides)
-        self.config_ = searched(own, config, self.device)
+        self.config_ = searched(own, config, self.device, encoder=self.encoder)
         self.history_: list[StepRecord] = []
         self.encoder_, self.embedding_ = train(
             own, self.config_, self.device, progress=self.history_.append, encoder=copy.deepcopy(self.encoder)

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+import torch
+from torch_geometric.nn import GCNConv
 
 from made import SMALL, make_graph
 from paretognn import ParetoGNN
@@ -18,6 +20,8 @@ def test_every_method_trains_whole_and_on_sub_graphs(method):
     for sampler in (None, {"name": "saint-node", "seeds": 15}):
         config, _ = method_config(graph, method, "quick", {**FAST, **search, "sampler": sampler})
         if sampler is not None:
+            if method == "autossl":
+                assert config.reconciler.settings.sampler.name == "saint-node"
             assert {s.sampler.name for s in config.tasks.values()} == {"saint-node"}
         embeddings = train(graph, searched(graph, config))[1]
         assert embeddings.shape == (40, 4)
@@ -35,8 +39,95 @@ def test_settings_are_the_authors_where_they_name_the_data_set():
     assert method_config(photo, "autossl")[0].tasks["par"].classes == 100
     for method, table in published_table().items():
         for dataset in table:
-            if dataset not in ("authors_steps", "default"):
+            if dataset != "default":
                 method_config(make_graph().replace(name=dataset), method)
+
+
+def test_the_authors_steps_are_those_of_the_data_set():
+    def rate(method, name):
+        config, _ = method_config(make_graph().replace(name=name), method, overrides={"steps": 500})
+        return config.optimizer.learning_rate
+
+    assert rate("graphmae", "citeseer") == 1e-3  # 300 steps
+    assert rate("grace", "pubmed") == pytest.approx(3e-3)  # 1,500 steps
+    assert rate("autossl", "amazon-photo") == 5e-3
+    computers = method_config(make_graph().replace(name="amazon-computers"), "autossl")[0].reconciler.settings
+    assert (computers.rate, computers.clusters) == (0.01, 10)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "message"),
+    [
+        ("paretognn", {"search": {"name": "evolution"}}, "'search.name': a search is for several tasks"),
+        ("dgi", {"search": {"name": "evolution"}}, "'search.name'"),
+        ("mvgrl", {"reconciler": {"name": "pseudo-homophily"}}, "'reconciler.name': pseudo-homophily needs"),
+        ("paretomtl", {"reconciler": {"normalise": "l2"}}, "'reconciler.normalise': must be 'none'"),
+        ("paretomtl", {"reconciler": {"settings": {"prefer": "zzz"}}}, "reconciler.settings.prefer names 'zzz'"),
+        ("paretomtl", {"reconciler": {"settings": {"prefre": "x"}}}, "unknown setting 'reconciler.settings.prefre'"),
+        (
+            "bgrl",
+            {"tasks": {"bgrl": {"edge_drop": 1.5}}},
+            "^setting 'tasks.bgrl.edge_drop': input should be less than 1",
+        ),
+        (
+            "bgrl",
+            {"tasks": {"bgrl": {"edge_drop": [0.1, 1.5]}}},
+            "^setting 'tasks.bgrl.edge_drop.1': input should be less",
+        ),
+        (
+            "grace",
+            {"tasks": {"mi_nsg": {"contrast": 1}}},
+            "'tasks.mi_nsg.contrast': input should be greater than or equal to 2",
+        ),
+        ("mvgrl", {"encoder": {"operators": ["adjacency"]}}, "^setting 'encoder.operators': the task 'mvgrl' needs"),
+    ],
+)
+def test_settings_that_do_not_fit_are_named_before_a_run_starts(method, settings, message):
+    with pytest.raises(InputError, match=message):
+        method_config(make_graph(), method, overrides=settings)
+
+
+def test_another_reconciler_does_not_get_the_settings_of_the_row_s():
+    for method in ("autossl", "paretomtl-mi-ng"):
+        config = method_config(make_graph(), method, overrides={"reconciler": {"name": "uniform"}})[0]
+        assert config.reconciler.name == "uniform"
+
+
+def test_a_diffusion_of_too_many_nodes_is_refused_before_a_run_starts(monkeypatch):
+    monkeypatch.setattr("paretognn.sampling.diffusion.LIMIT", 50)
+    with pytest.raises(InputError, match="60 nodes"):
+        method_config(make_graph(60), "mvgrl")
+
+
+class Dropping(torch.nn.Module):
+    """An encoder of one's own that draws from torch's global stream."""
+
+    def __init__(self):
+        super().__init__()
+        self.convolution = GCNConv(12, 6)
+
+    def forward(self, x, edge_index):
+        return torch.nn.functional.dropout(self.convolution(x, edge_index), 0.5, self.training)
+
+
+@pytest.mark.parametrize("method", ["paretognn", "bgrl", "grace", "graphmae", "autossl", "autossl-es"])
+def test_an_encoder_of_one_s_own_with_dropout_repeats(method):
+    settings = {"search": {"population": 2, "generations": 1, "steps": 1}} if method == "autossl-es" else {}
+    torch.manual_seed(7)
+    encoder, found = Dropping(), []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        before = torch.get_rng_state(), np.random.get_state()[1].copy()
+        model = ParetoGNN(method=method, preset="quick", steps=2, settings=settings, encoder=encoder)
+        found.append(model.fit_transform(make_graph()))
+        assert torch.equal(torch.get_rng_state(), before[0])
+        assert (np.random.get_state()[1] == before[1]).all()
+    np.testing.assert_array_equal(*found)
+
+
+def test_mvgrl_takes_no_other_encoder():
+    with pytest.raises(InputError, match="'mvgrl' has an encoder of its own"):
+        ParetoGNN(method="mvgrl", steps=1, encoder=Dropping()).fit(make_graph())
 
 
 def test_a_shorter_run_takes_larger_steps_up_to_a_limit():
@@ -73,7 +164,9 @@ def test_the_search_finds_weights_without_the_test_links(monkeypatch):
     graph, seen = make_graph(), []
     search = {"population": 3, "generations": 2, "steps": 1}
     config = method_config(graph, "autossl-es", "quick", {**FAST, "search": search})[0]
-    monkeypatch.setattr("paretognn.methods.search.train", lambda g, c, d: seen.append((g, c)) or train(g, c, d))
+    monkeypatch.setattr(
+        "paretognn.methods.search.train", lambda g, c, d, encoder: seen.append((g, c)) or train(g, c, d)
+    )
     found = searched(graph, config)
     weights = found.reconciler.settings.weights
     assert set(weights) == set(config.tasks)

@@ -47,7 +47,8 @@ def test_equals_its_definition_by_dense_matrices(graph, sampler):
 
 def test_the_embedding_is_the_sum_of_both_branches():
     graph = make_graph()
-    config = method_config(graph, "mvgrl", overrides={"steps": 1, "encoder": {"hidden_dims": [5]}})[0]
+    own = {"steps": 1, "encoder": {"hidden_dims": [5]}, "features": "standardise"}
+    config = method_config(graph, "mvgrl", overrides=own)[0]
     encoder, embeddings = train(graph, config)
     prepared = on_device(graph)
     adjacency = torch.tensor(normalised_dense(graph)).float()

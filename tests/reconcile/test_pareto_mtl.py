@@ -29,6 +29,7 @@ def test_outside_it_the_step_descends_along_every_broken_constraint_and_task(gra
     own = reconciler("b")
     own.weights(context(gradients, [1, 1, 1]))
     weights = own.weights(context(gradients, [0.2, 0.9, 0.8]))
+    assert own.raw_only
     direction = weights @ gradients
     assert np.abs(weights).sum() == pytest.approx(3)
     u = (1 - np.eye(3)) / 2**0.5
@@ -39,16 +40,19 @@ def test_outside_it_the_step_descends_along_every_broken_constraint_and_task(gra
         assert row @ direction >= -1e-9
 
 
-def test_each_preference_ends_where_its_task_is_lowest():
-    """Three parabolas whose minima are corners of a triangle, all points of which are Pareto-optimal."""
+@pytest.mark.parametrize(("size", "rate"), [((1, 1, 1), 1e-3), ((10, 1, 0.1), 1e-3)])
+def test_each_preference_ends_where_its_task_is_lowest(size, rate):
+    """Three parabolas whose minima are corners of a triangle, all points of which are Pareto-optimal; the losses may
+    differ in size."""
+    size = np.array(size, dtype=float)
     minima = {"a": np.array([1.0, 0.0, 0.0]), "b": np.array([0.0, 1.0, 0.0]), "c": np.array([0.0, 0.0, 1.0])}
     ends = {}
     for prefer in (*minima, None):
         own, x = reconciler(prefer), np.array([3.0, 2.9, 3.1])
-        for step in range(800):
-            differences = np.array([x - m for m in minima.values()])
-            losses = (differences**2).sum(1)
-            x = x - 0.005 * own.weights(context(2 * differences, losses, step)) @ (2 * differences)
+        for step in range(3000):
+            differences = np.array([x - m for m in minima.values()]) * size[:, None]
+            losses = (differences**2 / size[:, None]).sum(1)
+            x = x - rate * own.weights(context(2 * differences, losses, step)) @ (2 * differences)
         relative = losses / np.array(list(own.first.values()))
         ends[prefer] = dict(zip(minima, relative, strict=True))
     assert max(ends[None].values()) - min(ends[None].values()) < 0.02

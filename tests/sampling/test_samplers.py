@@ -9,6 +9,7 @@ from paretognn.sampling import (
     augment,
     induced,
     k_hop,
+    random_nodes,
     sage_view,
     saint_nodes,
     saint_walks,
@@ -61,6 +62,20 @@ def test_c41_a_budget_above_n_is_the_whole_graph(power):
     prepared = on_device(make_graph())
     assert saint_nodes(prepared, 10_000, power, generator()).num_nodes == 60
     assert k_hop(prepared, 10_000, 2, generator()).num_nodes == 60
+
+
+@pytest.mark.parametrize("count", [1, 6, 7, 30, 59, 60, 90])
+def test_random_nodes_are_distinct_and_uniform_in_every_place(count):
+    prepared = on_device(make_graph(60))
+    rounds = 3000
+    stream = generator()
+    draws = torch.stack([random_nodes(prepared, count, stream) for _ in range(rounds)])
+    assert draws.shape[1] == min(count, 60)
+    assert all(len(torch.unique(row)) == len(row) for row in draws)
+    if count < 60:
+        for place in (0, -1):
+            seen = torch.bincount(draws[:, place], minlength=60) / rounds
+            assert (seen - 1 / 60).abs().max() < 5 * (1 / 60 / rounds) ** 0.5
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])

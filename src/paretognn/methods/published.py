@@ -26,18 +26,19 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     """
     table = published_table()[method]
     own = merge(table["default"], table.get(graph.name, {}))
+    authors_steps = own.pop("authors_steps")
     sampler = widest_sampler(settings, graph)
     steps = settings["steps"]
     rate = own["optimizer"]["learning_rate"]
-    raised = max(rate, min(RATE_LIMIT, rate * table["authors_steps"] / steps))
+    raised = max(rate, min(RATE_LIMIT, rate * authors_steps / steps))
     tree = {
         "steps": steps,
         "encoder": settings["encoder"],
+        "reconciler": {"name": "weighted-sum", "normalise": "none"},
         **own,
         "tasks": {task: {"sampler": sampler, **values} for task, values in own["tasks"].items()},
         "optimizer": {**own["optimizer"], "learning_rate": raised},
         "schedule": {"name": "constant", "warmup_steps": 0, "horizon_steps": steps},
-        "reconciler": {"name": "weighted-sum", "normalise": "none"},
     }
     return merge(tree, _particular(method, settings, steps))
 
@@ -55,15 +56,13 @@ def _particular(method: str, settings: dict[str, Any], steps: int) -> dict[str, 
     if method == "mvgrl":
         return {"encoder": {"operators": ["adjacency", "diffusion"]}}
     if method == "autossl":
-        return {
-            "reconciler": {"name": "pseudo-homophily", "settings": {"sampler": settings["tasks"]["mi_ng"]["sampler"]}}
-        }
+        return {"reconciler": {"settings": {"sampler": settings["tasks"]["mi_ng"]["sampler"]}}}
     return {}
 
 
 @cache
 def published_table() -> dict[str, Any]:
-    """By method: the authors' steps, their ``default`` settings, and what differs by data set."""
+    """By method: the authors' ``default`` steps and settings, and what differs by data set."""
     text = files("paretognn.methods").joinpath("published_settings.json").read_text(encoding="utf-8")
     table: dict[str, Any] = json.loads(text)
     return table

@@ -14,6 +14,7 @@ from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
+from paretognn.sampling.diffusion import check_size
 from paretognn.training.config import TrainConfig, make_config, merge
 
 
@@ -23,10 +24,6 @@ class Method:
 
     name: str
     row: Callable[[dict[str, Any], Graph], dict[str, Any]]
-
-
-def _pareto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    return merge({"reconciler": {"name": "mgda", "normalise": "l2"}}, settings)
 
 
 def _reconciled(
@@ -46,9 +43,10 @@ def _published(settings: dict[str, Any], graph: Graph, name: str) -> dict[str, A
 
 def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     """AutoSSL with weights from an evolutionary search over short runs in place of weights learnt in one."""
-    weighted = {"reconciler": {"name": "weighted-sum", "normalise": "none"}}
-    tree = {**published_settings("autossl", settings, graph), **weighted}
-    return {**tree, "search": {"name": "evolution", "steps": max(1, settings["steps"] // 10)}}
+    tree = published_settings("autossl", settings, graph)
+    clusters = tree["reconciler"]["settings"]["clusters"]
+    search = {"name": "evolution", "steps": max(1, settings["steps"] // 10), "clusters": clusters}
+    return {**tree, "reconciler": {"name": "weighted-sum", "normalise": "none"}, "search": search}
 
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
@@ -56,7 +54,7 @@ _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("paretognn", _pareto),
+        Method("paretognn", partial(_reconciled, name="mgda", normalise="l2")),
         Method("weighted-sum", partial(_reconciled, name="weighted-sum")),
         *(Method(name, partial(_single, task=task)) for name, task in _SINGLE.items()),
         *(Method(name, partial(_published, name=name)) for name in published_table()),
@@ -92,11 +90,26 @@ def method_config(
     settings, why = preset_settings(preset, graph, steps if type(steps) is int and steps > 0 else None)
     tree = {"method": row.name, "preset": preset, **row.row(settings, graph)}
     if sampler is not None:
-        tree = merge(tree, {"tasks": {task: {"sampler": None} for task in tree["tasks"]}})
-        tree = merge(tree, {"tasks": {task: {"sampler": sampler} for task in tree["tasks"]}})
+        tree = _sampled(tree, sampler)
+    asked = overrides.get("reconciler")
+    if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
+        tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
     config = make_config(merge(tree, overrides))
-    reconciler_class(config.reconciler.name).require()
+    reconciler = reconciler_class(config.reconciler.name)
+    reconciler.require()
+    reconciler(config.reconciler.settings).check_tasks(tuple(config.tasks))
+    if "diffusion" in config.encoder.operators:
+        check_size(graph.num_nodes)
     return config, why
+
+
+def _sampled(tree: dict[str, Any], sampler: dict[str, Any]) -> dict[str, Any]:
+    """With one sampler for all tasks, and for a criterion of the reconciler's."""
+    reconciler = tree["reconciler"]
+    tasks = {task: {**values, "sampler": sampler} for task, values in tree["tasks"].items()}
+    if "sampler" in reconciler.get("settings", {}):
+        reconciler = {**reconciler, "settings": {**reconciler["settings"], "sampler": sampler}}
+    return {**tree, "tasks": tasks, "reconciler": reconciler}
 
 
 def find_method(method: str | Method | type[Method]) -> Method:

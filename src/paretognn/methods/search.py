@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
+import numpy as np
+from torch import nn
+
 from paretognn.downstream import split_links
+from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.reconcile import pseudo_homophily
@@ -13,7 +18,11 @@ from paretognn.training.config import merge
 
 
 def searched(
-    graph: Graph, config: TrainConfig, device: str = "cpu", say: Callable[[str], None] = lambda line: None
+    graph: Graph,
+    config: TrainConfig,
+    device: str = "cpu",
+    say: Callable[[str], None] = lambda line: None,
+    encoder: nn.Module | None = None,
 ) -> TrainConfig:
     """``config`` itself, or where it asks for a search, with the weights that one has found.
 
@@ -29,11 +38,13 @@ def searched(
     except ImportError:
         raise InputError("the evolutionary search needs a further package: pip install 'paretognn[autossl]'") from None
     try:
-        seen = split_links(graph, config.seed).train_graph(graph)
+        with collected():
+            seen = split_links(graph, config.seed).train_graph(graph)
     except InputError:
         seen = graph  # too few edges to split: there will be no link model
     tasks = list(config.tasks)
     options = {"bounds": [0, 1], "popsize": asked.population, "seed": config.seed + 1, "verbose": -9}
+    state = np.random.get_state()  # cma seeds NumPy's global stream
     strategy = cma.CMAEvolutionStrategy([0.5] * len(tasks), 0.5, options)
     best, weights = -1.0, [1.0] * len(tasks)
     for generation in range(asked.generations):
@@ -41,12 +52,14 @@ def searched(
         worth = []
         for candidate in candidates:
             short = _weighted(config, dict(zip(tasks, candidate, strict=True)))
-            embeddings = train(seen, short.model_copy(update={"steps": asked.steps}), device)[1]
+            short = short.model_copy(update={"steps": asked.steps})
+            embeddings = train(seen, short, device, encoder=copy.deepcopy(encoder))[1]
             worth.append(pseudo_homophily(embeddings, seen.pairs(), asked.clusters, config.seed))
         strategy.tell(candidates, [1 - w for w in worth])
         if max(worth) > best:
             best, weights = max(worth), candidates[worth.index(max(worth))]
         say(f"search: generation {generation + 1} of {asked.generations}, best pseudo-homophily {best:.3f}")
+    np.random.set_state(state)
     return _weighted(config, dict(zip(tasks, weights, strict=True)))
 
 

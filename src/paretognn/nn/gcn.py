@@ -18,7 +18,7 @@ class DiffusionSettings(BaseModel):
     """Personalised PageRank with probability ``teleport`` of a jump back; entries below ``threshold`` are left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    teleport: float = Field(0.2, gt=0, lt=1)
+    teleport: float = Field(0.2, ge=0.01, lt=1)
     threshold: float = Field(1e-4, ge=0, lt=1)
 
 

@@ -20,8 +20,12 @@ class PyGEncoder(nn.Module):
         super().__init__()
         self.module = module
         self.in_dim = in_dim
+        mode, device = module.training, next((p.device for p in module.parameters()), torch.device("cpu"))
         with torch.no_grad():
-            out = module(torch.zeros(2, in_dim), torch.tensor([[0, 1], [1, 0]]))
+            # Not in training mode: its batch norms would count the zeros in.
+            edges = torch.tensor([[0, 1], [1, 0]], device=device)
+            out = module.eval()(torch.zeros(2, in_dim, device=device), edges)
+        module.train(mode)
         if not isinstance(out, Tensor) or out.ndim != 2 or out.shape[0] != 2:
             raise InputError("the encoder must map x [N, D] and edge_index [2, E] to one tensor [N, d]")
         self.out_dim = int(out.shape[1])

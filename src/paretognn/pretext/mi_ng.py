@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
 
 
 class MINGSettings(TaskSettings):
@@ -37,7 +37,7 @@ class MING(PretextTask):
             self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(2, width)))
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> tuple[View, View]:
-        view = augment(self.settings.sampler.sample(graph, generator), Augmentation(), generator)
+        view = clean_view(self.settings.sampler.sample(graph, generator))
         order = torch.randperm(view.num_rows, generator=generator, device=graph.device)
         return view, replace(view, features=view.features.shuffled(order))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from pydantic import Field
@@ -23,7 +23,7 @@ class MINSGSettings(TwoViewSettings):
     and output layers, 0 for none."""
 
     temperature: float = Field(0.1, ge=0.005, le=10)
-    contrast: Literal["all", "seeds"] | int = "all"
+    contrast: Literal["all", "seeds"] | Annotated[int, Field(ge=2, strict=True)] = "all"
     projection: int = Field(256, ge=0)
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from paretognn.nn.branched import BranchedGCN
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment, diffused
+from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view, diffused
 
 
 class MVGRLSettings(TaskSettings):
@@ -39,7 +39,7 @@ class MVGRL(PretextTask):
     ) -> tuple[tuple[View, View], tuple[View, View]]:
         """The two views, and the same two with their features shuffled (by one order)."""
         assert isinstance(encoder, BranchedGCN)
-        view = augment(self.settings.sampler.sample(graph, generator), Augmentation(), generator)
+        view = clean_view(self.settings.sampler.sample(graph, generator))
         diffusion = diffused(graph, encoder.diffusion, view.nodes)
         true = view, replace(view, adjacencies=(diffusion,))
         order = torch.randperm(view.num_rows, generator=generator, device=graph.device)

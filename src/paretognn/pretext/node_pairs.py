@@ -14,7 +14,7 @@ from paretognn.nn.features import FeatureStore
 from paretognn.nn.sparse import Csr, gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, Subgraph, augment
+from paretognn.sampling import DeviceGraph, SamplerSettings, Subgraph, clean_view
 
 HOPS = 3
 _BLOCK = 1024
@@ -69,13 +69,13 @@ class PairSimilarity(NodePairTask):
         nearest = self._nearest(subgraph)
         n, device = len(nearest), graph.device
         if n < 2:
-            return _pairs(subgraph, [torch.empty(0, 2, dtype=torch.int64, device=device)], generator)
+            return _pairs(subgraph, [torch.empty(0, 2, dtype=torch.int64, device=device)])
         source = torch.randint(n, (s.pairs,), generator=generator, device=device)
         partner = torch.randint(nearest.shape[1], (s.pairs,), generator=generator, device=device)
         positive = torch.stack([source, nearest[source, partner]], 1)
         negative = torch.randint(n, (s.pairs, 2), generator=generator, device=device)
         far = (nearest[negative[:, 0]] != negative[:, 1:]).all(1) & (negative[:, 0] != negative[:, 1])
-        return _pairs(subgraph, [negative[far], positive], generator)
+        return _pairs(subgraph, [negative[far], positive])
 
     def _nearest(self, subgraph: Subgraph) -> Tensor:
         """Those of the whole graph are found once."""
@@ -125,10 +125,11 @@ class PairDistance(NodePairTask):
         chosen = []
         for hops in range(1, HOPS + 2):
             row, column = (distance == hops).nonzero(as_tuple=True)
-            count = min(s.pairs, len(row))
-            drawn = torch.randint(max(1, len(row)), (count,), generator=generator, device=graph.device)
-            chosen.append(torch.stack([roots[column[drawn]], row[drawn]], 1))
-        return _pairs(subgraph, chosen, generator)
+            if len(row) > s.pairs:
+                drawn = torch.randint(len(row), (s.pairs,), generator=generator, device=graph.device)
+                row, column = row[drawn], column[drawn]
+            chosen.append(torch.stack([roots[column], row], 1))
+        return _pairs(subgraph, chosen)
 
 
 def hop_distances(subgraph: Subgraph, roots: Tensor) -> Tensor:
@@ -147,9 +148,8 @@ def hop_distances(subgraph: Subgraph, roots: Tensor) -> Tensor:
     return distance
 
 
-def _pairs(subgraph: Subgraph, by_class: list[Tensor], generator: torch.Generator) -> NodePairs:
+def _pairs(subgraph: Subgraph, by_class: list[Tensor]) -> NodePairs:
     """``by_class``: int64 [P_c, 2] for class 0, 1, .."""
-    view = augment(subgraph, Augmentation(), generator)
     both = torch.cat(by_class)
     label = torch.cat([torch.full((len(p),), c, device=both.device) for c, p in enumerate(by_class)])
-    return NodePairs(view, both[:, 0], both[:, 1], label)
+    return NodePairs(clean_view(subgraph), both[:, 0], both[:, 1], label)

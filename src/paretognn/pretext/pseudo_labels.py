@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from paretognn.graph.metis import metis_parts
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
 
 
 class PseudoLabelSettings(TaskSettings):
@@ -41,7 +41,7 @@ class PseudoLabelTask(PretextTask):
         self.register_buffer("pseudo_labels", labels, persistent=False)
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> View:
-        return augment(self.settings.sampler.sample(graph, generator), Augmentation(), generator)
+        return clean_view(self.settings.sampler.sample(graph, generator))
 
     def loss(self, encoder: nn.Module, batch: View) -> Tensor:
         labels = self.pseudo_labels if batch.nodes is None else self.pseudo_labels[batch.nodes]
@@ -57,11 +57,11 @@ class FeatureClusters(PseudoLabelTask):
         from sklearn.cluster import MiniBatchKMeans  # takes a second to load
 
         n, classes = graph.num_nodes, min(self.settings.classes, graph.num_nodes)
-        k_means = MiniBatchKMeans(classes, n_init=3, batch_size=BATCH, random_state=seed % 2**32)
+        k_means = MiniBatchKMeans(classes, random_state=seed % 2**32)
         generator = torch.Generator().manual_seed(seed)
         for _ in range(PASSES):
             order = torch.randperm(n, generator=generator).to(graph.device)
-            for chosen in order.split(BATCH):
+            for chosen in order.split(max(BATCH, classes)):
                 if len(chosen) >= classes:
                     k_means.partial_fit(graph.features.take(chosen).rows().cpu().numpy())
         blocks = torch.arange(n, device=graph.device).split(BATCH)
@@ -75,7 +75,8 @@ BATCH, PASSES = 4096, 4
 
 
 class GraphParts(PseudoLabelTask):
-    """The labels are the parts of a METIS partition."""
+    """The labels are the parts of a METIS partition, the same for every seed. With 10 classes they would be those that
+    the evaluation's partition prediction asks for."""
 
     name: ClassVar[str] = "par"
 

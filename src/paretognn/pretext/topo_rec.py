@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from paretognn.nn.sparse import gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment, sage_view
+from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view, sage_view
 from paretognn.sampling.subgraph import without_entries
 
 
@@ -60,7 +60,7 @@ class TopoRec(PretextTask):
         label[: len(positive)] = 1
         if subgraph is not None:
             seen = without_entries(subgraph, entries) if s.exclude_targets else subgraph
-            return PairBatch(augment(seen, Augmentation(), generator), pairs[:, 0], pairs[:, 1], label)
+            return PairBatch(clean_view(seen), pairs[:, 0], pairs[:, 1], label)
         nodes, place = torch.unique(pairs, return_inverse=True)
         layers = int(getattr(encoder, "num_layers", len(s.fanouts)))
         fanouts = (s.fanouts + [s.fanouts[-1]] * layers)[:layers]

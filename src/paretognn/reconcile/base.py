@@ -44,10 +44,12 @@ class StepContext:
 class Reconciler:
     """Maps a `StepContext` to weights float64 [K].
 
-    What it remembers from step to step goes through `state` and `restore` into the checkpoint.
+    What it remembers from step to step goes through `state` and `restore` into the checkpoint. ``raw_only``: it needs
+    the gradients as they are, not divided by anything.
     """
 
     name: ClassVar[str]
+    raw_only: ClassVar[bool] = False
     Settings: ClassVar[type[ReconcilerSettings]] = ReconcilerSettings
 
     def __init__(self, settings: ReconcilerSettings | None = None) -> None:

@@ -35,7 +35,9 @@ class WeightedSum(Reconciler):
         """InputError where a weight names a task that the run does not have."""
         unknown = [t for t in self.settings.weights if t not in tasks]
         if unknown:
-            raise InputError(f"reconciler.weights names '{unknown[0]}', which is not one of {', '.join(tasks)}")
+            raise InputError(
+                f"reconciler.settings.weights names '{unknown[0]}', which is not one of {', '.join(tasks)}"
+            )
 
     def weights(self, context: StepContext) -> np.ndarray:
         return np.array([self.settings.weights.get(task, 1.0) for task in context.tasks])

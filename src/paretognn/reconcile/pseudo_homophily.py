@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from pydantic import Field
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from torch import Tensor
 from torch.nn import functional as F
 
+from paretognn.nn.sparse import gather
 from paretognn.reconcile.base import Reconciler, ReconcilerSettings, StepContext
 from paretognn.sampling import SamplerSettings
 
@@ -82,7 +85,7 @@ def soft_heterophily(
     share = F.softmax(-distance / unit, dim=1)
     if not len(source):
         return share.sum() * 0
-    return (share[source] - share[target]).abs().mean()
+    return (gather(share, source) - gather(share, target)).abs().mean()
 
 
 def pseudo_homophily(embeddings: np.ndarray, pairs: np.ndarray, clusters: int, seed: int) -> float:
@@ -92,9 +95,13 @@ def pseudo_homophily(embeddings: np.ndarray, pairs: np.ndarray, clusters: int, s
 
 
 def _k_means(z: Tensor, clusters: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Centres [k, d] and the number of each point's. One thread: those of k-means add up in the order they end in."""
     from sklearn.cluster import KMeans  # takes a second to load
+    from sklearn.exceptions import ConvergenceWarning
 
     points = z.detach().float().cpu().numpy()
     model = KMeans(min(clusters, len(points)), n_init=1, max_iter=50, random_state=int(generator.integers(2**31)))
-    assigned = model.fit_predict(points)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
+        assigned = model.fit_predict(points)
     return model.cluster_centers_, assigned

@@ -39,7 +39,8 @@ class TorchJD(Reconciler):
     def weights(self, context: StepContext) -> np.ndarray:
         state = torch.get_rng_state()
         try:
-            torch.manual_seed(context.seed * 1_000_003 + context.step)  # PCGrad takes the tasks in a random order
+            # PCGrad takes the tasks in a random order.
+            torch.default_generator.manual_seed(context.seed * 1_000_003 + context.step)
             found = _make(self.weighting, self.arguments)(torch.from_numpy(context.gram))
         finally:
             torch.set_rng_state(state)

@@ -1,6 +1,6 @@
 """Sub-graphs and views, drawn on the graph's own device from a seeded generator."""
 
-from paretognn.sampling.augment import Augmentation, augment
+from paretognn.sampling.augment import Augmentation, augment, clean_view
 from paretognn.sampling.device_graph import DeviceGraph
 from paretognn.sampling.diffusion import diffused
 from paretognn.sampling.sage import sage_view, sample_neighbours
@@ -13,6 +13,7 @@ __all__ = [
     "SamplerSettings",
     "Subgraph",
     "augment",
+    "clean_view",
     "diffused",
     "induced",
     "k_hop",

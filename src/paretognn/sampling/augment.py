@@ -33,6 +33,12 @@ def pair_uniform(low: Tensor, high: Tensor, key: int) -> Tensor:
     return ((h >> 40) & 0xFFFFFF).to(torch.float32) * (1.0 / (1 << 24))
 
 
+def clean_view(subgraph: Subgraph) -> View:
+    """The sub-graph as it is."""
+    adjacency = normalised(subgraph.indptr, subgraph.indices, subgraph.weights)
+    return View(FeatureView(subgraph.features), (adjacency,), subgraph.nodes, subgraph.seeds)
+
+
 def augment(subgraph: Subgraph, settings: Augmentation, generator: torch.Generator) -> View:
     """One augmented view of the sub-graph.
 

@@ -19,6 +19,12 @@ LIMIT = 100_000
 """Nodes from which the work, which grows with their number times that of the edges, takes hours."""
 
 
+def check_size(nodes: int) -> None:
+    """InputError for more than `LIMIT`."""
+    if nodes > LIMIT:
+        raise InputError(f"a diffusion of {nodes:,} nodes would take hours; methods that need one end at {LIMIT:,}")
+
+
 def diffused(graph: DeviceGraph, settings: DiffusionSettings, nodes: Tensor | None = None) -> Csr:
     """Rows and columns ``nodes`` (int64 [M]; None: all N) of the graph's `diffusion`, which is made once."""
     if settings not in graph.diffusions:
@@ -33,8 +39,7 @@ def diffusion(graph: DeviceGraph, settings: DiffusionSettings) -> Csr:
     By the power series over blocks of columns, to half the threshold. InputError for more than `LIMIT` nodes.
     """
     n, keep = graph.num_nodes, 1 - settings.teleport
-    if n > LIMIT:
-        raise InputError(f"a diffusion of {n:,} nodes would take hours; methods that need one end at {LIMIT:,}")
+    check_size(n)
     adjacency = normalised(graph.indptr, graph.indices, graph.weights)
     terms = max(1, math.ceil(math.log(max(settings.threshold, 1e-7) / 2) / math.log(keep)))
     rows, columns, values = [], [], []

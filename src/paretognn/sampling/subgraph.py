@@ -76,10 +76,24 @@ def without_entries(subgraph: Subgraph, entries: Tensor) -> Subgraph:
 
 
 def random_nodes(graph: DeviceGraph, count: int, generator: torch.Generator) -> Tensor:
-    """``count`` distinct nodes (at most N), uniformly, int64."""
-    if count >= graph.num_nodes:
-        return torch.arange(graph.num_nodes, device=graph.device)
-    return torch.randperm(graph.num_nodes, generator=generator, device=graph.device)[:count]
+    """``count`` distinct nodes (at most N), uniformly, int64 in random order.
+
+    Few of many are the first distinct ones of a sequence with repeats: no permutation of all N.
+    """
+    n, device = graph.num_nodes, graph.device
+    if count >= n:
+        return torch.arange(n, device=device)
+    if 8 * count >= n:
+        return torch.randperm(n, generator=generator, device=device)[:count]
+    drawn = torch.randint(n, (count + count // 4 + 8,), generator=generator, device=device)
+    while True:
+        found, which = torch.unique(drawn, return_inverse=True)
+        if len(found) >= count:
+            break
+        drawn = torch.cat([drawn, torch.randint(n, (count,), generator=generator, device=device)])
+    places = torch.arange(len(drawn), device=device)
+    first = torch.full_like(found, len(drawn)).scatter_reduce_(0, which, places, "amin")
+    return found[first.argsort()[:count]]
 
 
 def k_hop(graph: DeviceGraph, seeds: int, hops: int, generator: torch.Generator) -> Subgraph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -50,8 +51,20 @@ class ReconcileSettings(_Settings):
     def _resolve(cls, value: Any) -> Any:
         if isinstance(value, dict):
             kind = reconciler_class(value.get("name", "mgda")).Settings
-            value = {**value, "settings": kind.model_validate(value.get("settings") or {})}
+            settings = value.get("settings") or {}
+            if isinstance(settings, ReconcilerSettings):
+                settings = settings.model_dump()
+            try:
+                value = {**value, "settings": kind.model_validate(settings)}
+            except ValidationError as error:
+                raise InputError(_first_error(error, kind, ("reconciler", "settings"))) from None
         return value
+
+    @model_validator(mode="after")
+    def _raw(self) -> ReconcileSettings:
+        if reconciler_class(self.name).raw_only and self.normalise != "none":
+            raise InputError(f"setting 'reconciler.normalise': must be 'none' for the reconciler '{self.name}'")
+        return self
 
 
 class OptimizerSettings(_Settings):
@@ -74,7 +87,8 @@ class ScheduleSettings(_Settings):
 
 class SearchSettings(_Settings):
     """A search for task weights before the run: ``evolution`` tries ``population`` weightings in each of
-    ``generations``, each in a run of ``steps`` steps, and judges them by ``clusters`` clusters of their embeddings."""
+    ``generations``, each in a run of ``steps`` steps, and judges them by ``clusters`` clusters of their embeddings. It
+    is made where a run is started (`paretognn.methods.searched`)."""
 
     name: Literal["none", "evolution"] = "none"
     population: int = Field(8, ge=2)
@@ -128,7 +142,11 @@ class TrainConfig(_Settings):
         return tasks
 
     @model_validator(mode="after")
-    def _operators(self) -> TrainConfig:
+    def _fitting(self) -> TrainConfig:
+        if self.search.name != "none" and (self.reconciler.name != "weighted-sum" or len(self.tasks) < 2):
+            raise InputError("setting 'search.name': a search is for several tasks under the reconciler weighted-sum")
+        if len(self.encoder.operators) > 1 and self.reconciler.name == "pseudo-homophily":
+            raise InputError("setting 'reconciler.name': pseudo-homophily needs an encoder of one operator")
         for name in self.tasks:
             needed = list(task_class(name).operators)
             if self.encoder.operators != needed:
@@ -145,14 +163,31 @@ def make_config(tree: dict[str, Any]) -> TrainConfig:
 
 
 def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...]) -> str:
-    first = error.errors()[0]
-    path = [*prefix, *(str(p) for p in first["loc"])]
+    first = _likeliest(error)
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InputError):
+        return str(cause)
+    path = [*prefix, *(str(p) for p in first["loc"] if not _BRANCH.match(str(p)))]
     if first["type"] == "extra_forbidden":
         known = _fields_at(model, [str(p) for p in first["loc"][:-1]])
         return f"unknown setting '{'.'.join(path)}'{suggest(path[-1], known)}"
     message = first["msg"].removeprefix("Value error, ")
     given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
     return f"setting '{'.'.join(path)}': {message[0].lower()}{message[1:]}{given}"
+
+
+_BRANCH = re.compile(r"constrained-|literal\[|tuple\[")
+"""How pydantic names the alternatives of a setting that may be of several kinds."""
+
+
+def _likeliest(error: ValidationError) -> Any:
+    """The first error; of a setting with alternatives, that of the one which the input is most like."""
+    found = error.errors()
+    name = found[0]["loc"][:1]
+    alike = (
+        [e for e in found if e["loc"][:1] == name] if any(_BRANCH.match(str(p)) for p in found[0]["loc"]) else found[:1]
+    )
+    return max(alike, key=lambda e: (len(e["loc"]), not e["type"].endswith(("_type", "literal_error"))))
 
 
 def _fields_at(model: type[BaseModel], path: list[str]) -> list[str]:

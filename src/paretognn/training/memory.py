@@ -29,7 +29,8 @@ _PROCESS = 450 << 20
 _KEPT = {"batch": 5.0, "layer": 4.0, "none": 3.0}
 """Matrices [M, width] alive for one layer of one view at the height of a step, by the encoder's norm: those kept
 for the backward pass and its temporaries. Set from measured peaks (benchmarks/memory.py)."""
-
+_VIEWS = {"feat_rec": 1, "topo_rec": 1, "clu": 1, "par": 1, "pair_sim": 1, "pair_dis": 2, "mvgrl": 4, "bgrl": 3}
+"""Encodings of a step, where they are not two; the pairs of `pair_dis` and the target of `bgrl` count as one."""
 _DIFFUSION = 1000
 """Entries of a row of a diffusion: on amazon-photo, where it is dense."""
 
@@ -66,7 +67,7 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
         rows = _sampled_rows(sampler, graph)
     elif isinstance(settings, TopoRecSettings):
         rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
-    views = 1 if name in ("feat_rec", "topo_rec") else 2
+    views = _VIEWS.get(name, 2)
     entries = 2 * graph.num_edges * rows / graph.num_nodes
     layer_in = 0 if sparse else 2 * width_in
     bytes_ = views * (rows * (sum(_KEPT[config.encoder.norm] * w for w in widths) + layer_in) * 4 + entries * 20)

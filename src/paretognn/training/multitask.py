@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from paretognn.errors import NonFiniteError
 from paretognn.pretext import PretextTask, task_class
 from paretognn.reconcile import Reconciler, StepContext, reconciler_class
 from paretognn.reconcile.base import Criterion
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
@@ -59,14 +59,20 @@ class MultiTaskModel(nn.Module):
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """A context in which torch's global CPU stream starts from ``seed``; the caller's state comes back."""
+def seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
+    """A context in which torch's global streams, of the CPU and a CUDA ``device``, start from ``seed``: what draws from
+    them, such as dropout in an encoder of one's own, repeats. The caller's states come back."""
     state = torch.get_rng_state()
-    torch.manual_seed(seed)
+    cuda = None if device is None or device.type != "cuda" else torch.cuda.get_rng_state(device)
+    torch.default_generator.manual_seed(seed)
+    if cuda is not None:
+        torch.cuda.manual_seed(seed)
     try:
         yield
     finally:
         torch.set_rng_state(state)
+        if cuda is not None and device is not None:
+            torch.cuda.set_rng_state(cuda, device)
 
 
 class MultiTaskStepper:
@@ -136,7 +142,7 @@ class MultiTaskStepper:
         heads = [p for p in task.parameters() if p.requires_grad]
         with self.stopwatch.stage(f"{name}/sampling"):
             batch = task.sample(self.graph, self.model.encoder, generator)
-        with self.stopwatch.stage(f"{name}/forward"):
+        with self.stopwatch.stage(f"{name}/forward"), self._seeded(number, name):
             loss = task.loss(self.model.encoder, batch)
         with self.stopwatch.stage(f"{name}/backward"):
             grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
@@ -154,6 +160,9 @@ class MultiTaskStepper:
             if grad is not None:
                 square = square + grad.square().sum()
         return loss.detach(), square.detach().sqrt()
+
+    def _seeded(self, number: int, name: str) -> AbstractContextManager[None]:
+        return seeded(stream_seed(self.config.seed, number, f"{name}/encoder"), self.graph.device)
 
     def _gram(self) -> Tensor:
         """G G^T float64 [K, K], added up in float64 over products of short chunks."""
@@ -196,9 +205,10 @@ class MultiTaskStepper:
     def _alignment(self, criterion: Criterion, sampler: SamplerSettings) -> np.ndarray:
         """Inner products [K] of the criterion's gradient by the shared parameters with the rows of gradients."""
         generator = stream(self.config.seed, self.done + 1, "alignment", self.graph.device)
-        view = augment(sampler.sample(self.graph, generator), Augmentation(), generator)
+        view = clean_view(sampler.sample(self.graph, generator))
         source, target = view.edge_index()
-        value = criterion(self.model.encoder(view), source, target)
+        with self._seeded(self.done + 1, "alignment"):
+            value = criterion(self.model.encoder(view), source, target)
         grads = torch.autograd.grad(value, self.shared, allow_unused=True)
         parts = [torch.zeros_like(p) if g is None else g for p, g in zip(self.shared, grads, strict=True)]
         flat = torch.cat([part.flatten() for part in parts])

@@ -99,6 +99,8 @@ class TrainedEncoder:
 def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
     """The encoder of ``config`` with weights from its seed, or ``module`` (any PyG encoder) as it is."""
     if module is not None:
+        if config.encoder.operators != ["adjacency"]:
+            raise InputError(f"the method '{config.method}' has an encoder of its own and takes no other")
         return PyGEncoder(module, in_dim)
     with seeded(stream_seed(config.seed, 0, "init/encoder")):
         if config.encoder.operators == ["adjacency"]:
