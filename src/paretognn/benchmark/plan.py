@@ -88,8 +88,10 @@ class Estimator:
         key = cell.key
         if key.kind == TRAINED:
             step, rests_on = self._step(cell, probe)
+            search = cell.config.search
+            tried = search.generations * search.population * search.steps if search.name != "none" else 0
             # Two models: that of the graph, and that of link prediction.
-            return None if step is None else 2 * key.steps * step, rests_on
+            return None if step is None else (2 * key.steps + tried) * step, rests_on
         known = self.making.get(_like(key))
         if known:
             return median(known), STORED

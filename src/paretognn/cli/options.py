@@ -105,11 +105,14 @@ def _listed(text: str | None) -> list[str]:
 
 
 def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
-    """The settings of ``--sampler NAME --budget N``, empty where neither is given. InputError for a budget alone."""
+    """The settings of ``--sampler NAME --budget N``, empty where neither is given. InputError for one that lacks the
+    other, or has no use for it."""
     if sampler is None and budget is not None:
         raise InputError("--budget goes with --sampler")
     if sampler is None:
         return {}
+    if (budget is None) != (sampler == "full"):
+        raise InputError(f"--sampler {sampler}: " + ("needs --budget N" if budget is None else "takes no --budget"))
     return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}
 
 
