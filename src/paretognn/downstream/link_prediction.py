@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretognn.downstream.links import LinkSplit
-from paretognn.downstream.logistic import LogisticPath, fit_path
+from paretognn.downstream.logistic import PROBE_TOLERANCE, LogisticPath, fit_path
 from paretognn.downstream.negatives import draw_negatives
 from paretognn.downstream.notices import notify
 from paretognn.downstream.parallel import map_seeds
@@ -16,7 +16,7 @@ from paretognn.graph.graph import Graph
 
 C_GRID = (1.0, 2.0**4, 2.0**8, 2.0**12, 2.0**16)
 """Higher than for nodes: the entries of a product of two unit rows are smaller by the root of d."""
-SINGLE_PRECISION_ABOVE = 2**24
+SINGLE_PRECISION_ABOVE = 2**20
 """Entries of the training matrix above which it is kept in float32."""
 FIT_BYTES = 2**29
 """Bytes of the training matrix in float32; of more pairs, each seed draws as many as fit."""
@@ -51,7 +51,7 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
         if features.size <= SINGLE_PRECISION_ABOVE:
             features = features.astype(np.float64)
         grid = C_GRID if len(split.val) else (1.0,)
-        path = fit_path(features, targets, grid)
+        path = fit_path(features, targets, grid, PROBE_TOLERANCE)
         best = 0
         if len(split.val):
             scores, truth = _scores(path, embeddings, split.val, negatives.val)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretognn.downstream.logistic import fit_path
+from paretognn.downstream.logistic import PROBE_TOLERANCE, fit_path
 from paretognn.graph.graph import Split
 
 C_GRID: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-10, 11))
@@ -32,7 +32,7 @@ def probe_accuracy(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> P
     as errors, in validation and in test.
     """
     grid = C_GRID if len(split.val) else (1.0,)
-    path = fit_path(embeddings[split.train].astype(np.float64), codes[split.train], grid)
+    path = fit_path(embeddings[split.train].astype(np.float64), codes[split.train], grid, PROBE_TOLERANCE)
     best = 0
     if len(split.val):
         correct = path.predict(embeddings[split.val]) == codes[split.val, None]
