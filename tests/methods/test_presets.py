@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from made import make_graph
@@ -69,6 +70,27 @@ def test_a_schedule_is_laid_out_over_the_steps_that_are_asked_for():
     assert method_config(make_graph(), overrides=own)[0].schedule.horizon_steps == 900
     with pytest.raises(InputError, match="'steps'"):
         method_config(make_graph(), overrides={"steps": 0})
+
+
+def test_rows_of_words_are_divided_by_their_sum_and_others_standardised():
+    words = make_graph(60, d=20, sparse=True)
+    assert words.features.min() >= 0
+    x = words.features.toarray()
+
+    def features(matrix, method="paretognn"):
+        config, why = method_config(words.replace(features=matrix), method)
+        assert ("divided by their sum" in why) == (config.features == "row")
+        return config.features
+
+    assert features(x) == features(words.features) == features(x * 7) == "row"
+    assert features(x, method="bgrl") == "row"
+    assert features(-x) == features(x + 1) == features(make_graph().features) == "standardise"
+    amounts = x.copy()
+    amounts[:, 3] *= 1e4
+    assert features(amounts) == "standardise"
+    assert features(None) == features(np.zeros((60, 3), dtype=np.float32)) == "standardise"
+    assert method_config(words, preset="paper")[0].features == "standardise"
+    assert method_config(words, overrides={"features": "none"})[0].features == "none"
 
 
 def test_auto_follows_size_density_and_memory(monkeypatch):

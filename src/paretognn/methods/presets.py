@@ -6,8 +6,11 @@ import json
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from paretognn.errors import InputError, suggest
-from paretognn.graph import Graph
+from paretognn.graph import Features, Graph
 from paretognn.training import make_config
 from paretognn.training.memory import estimate, free_memory
 
@@ -96,6 +99,9 @@ paper's starred rows, on its two OGB graphs, are trained on GraphSAINT's sub-gra
 WHOLE_UP_TO = (8_000, 250_000)
 """Nodes and edges up to which `auto` and `quick` reconstruct the topology of the whole graph. That task alone gains
 from it: on actor, all five tasks on the whole graph scored no more than this one (docs/speed.md)."""
+WORDS = (0.5, 10.0)
+"""What makes features a bag of words: none is negative, at most this share is not zero, and no column's mean (of what
+is not zero) is more than so many times the median one's."""
 WALKS = (320, 160, 80)
 """Random walks of `WALK_STEPS` steps that make a sub-graph: the most that memory allows."""
 WALK_STEPS = 4
@@ -109,15 +115,32 @@ STEPS = {"auto": 500, "quick": 150}
 def _by_size(graph: Graph, steps: int) -> tuple[dict[str, Any], str]:
     n, edges = graph.num_nodes, graph.num_edges
     small = n <= WHOLE_UP_TO[0] and edges <= WHOLE_UP_TO[1]
+    features = "row" if looks_like_words(graph.features) else "standardise"
     for walks in WALKS:
         topology = {"name": "full"} if small else _walks(TOPOLOGY_WALKS * walks)
-        settings = _sampled(steps, _walks(walks), topology)
+        settings = {"features": features, **_sampled(steps, _walks(walks), topology)}
         if _fits(graph, settings):
             break
         small = False
     seen = "the edges of the whole graph" if small else f"edges of {TOPOLOGY_WALKS * walks:,} random walks"
+    scaled = "; rows of features divided by their sum" if features == "row" else ""
     less = "" if walks == WALKS[0] else ", as memory allows no more"
-    return settings, f"{n:,} nodes and {edges:,} edges: {seen}, other tasks on {walks} random walks{less}"
+    return settings, f"{n:,} nodes and {edges:,} edges: {seen}, other tasks on {walks} random walks{less}{scaled}"
+
+
+def looks_like_words(features: Features | None) -> bool:
+    """Whether the features [N, D] are a bag of words, or of other things that a node has or has not. Their rows are
+    divided by their sum: on citeseer and texas that is better than standardising, which makes the rarest words the
+    loudest (docs/speed.md)."""
+    if features is None or not min(features.shape):
+        return False
+    stored = sp.csc_array(features)
+    stored.eliminate_zeros()
+    counts, sums = np.diff(stored.indptr), np.asarray(stored.sum(axis=0), dtype=np.float64).ravel()
+    if not stored.nnz or stored.nnz > WORDS[0] * np.prod(features.shape) or stored.data.min() < 0:
+        return False
+    means = sums[counts > 0] / counts[counts > 0]
+    return bool(means.max() <= WORDS[1] * np.median(means))
 
 
 def _walks(roots: int) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     tree = {
         "steps": steps,
         "encoder": settings["encoder"],
+        "features": settings.get("features", "row"),
         "reconciler": {"name": "weighted-sum", "normalise": "none"},
         **own,
         "tasks": {task: {"sampler": sampler, **values} for task, values in own["tasks"].items()},
