@@ -157,12 +157,28 @@ def knee(rows: list[Row]) -> Iterator[str]:
     yield from table([*head, "node", "NMI", "link", "partition", "average"], body)
 
 
+def scaling(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            r["graph"],
+            r["steps"],
+            "".join(r["set"]).partition("=")[2],
+            *(f"{score:.1f}" for score in r["scores"].values()),
+            f"**{r['average']:.1f}**",
+            r["evaluation_seeds"],
+        ]
+        for r in rows
+    ]
+    head = ["graph", "steps", "features", "node", "NMI", "link", "partition", "average", "evaluation seeds"]
+    yield from table(head, body)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
-    for make in (step, pyg, roofline, products, growth, knee):
+    for make in (step, pyg, roofline, products, growth, knee, scaling):
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
