@@ -157,10 +157,12 @@ def knee(rows: list[Row]) -> Iterator[str]:
     yield from table([*head, "node", "NMI", "link", "partition", "average"], body)
 
 
-def scaling(rows: list[Row]) -> Iterator[str]:
+def one_setting(rows: list[Row]) -> Iterator[str]:
+    """Trials that differ in one setting."""
     body = [
         [
             r["graph"],
+            r["method"],
             r["steps"],
             "".join(r["set"]).partition("=")[2],
             *(f"{score:.1f}" for score in r["scores"].values()),
@@ -169,7 +171,8 @@ def scaling(rows: list[Row]) -> Iterator[str]:
         ]
         for r in rows
     ]
-    head = ["graph", "steps", "features", "node", "NMI", "link", "partition", "average", "evaluation seeds"]
+    name = rows[0]["set"][0].partition("=")[0].removeprefix("tasks.")
+    head = ["graph", "method", "steps", name, "node", "NMI", "link", "partition", "average", "evaluation seeds"]
     yield from table(head, body)
 
 
@@ -178,10 +181,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
-    for make in (step, pyg, roofline, products, growth, knee, scaling):
+    for make in (step, pyg, roofline, products, growth, knee):
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
+    for trials in ("scaling", "forms"):
+        if trials in results:
+            print(f"### {trials}\n")
+            print("\n".join(one_setting(results[trials])))
     if "quality" in results:
         print("### quality\n")
         print("\n".join(quality(results["quality"], results["step"])))

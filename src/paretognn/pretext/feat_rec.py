@@ -25,7 +25,7 @@ class FeatRecSettings(TaskSettings):
     sampler: SamplerSettings = SamplerSettings()
     node_mask: float = Field(0.5, gt=0, lt=1)
     edge_drop: float = Field(0.35, ge=0, lt=1)
-    form: Literal["frobenius", "cosine"] = "frobenius"
+    form: Literal["frobenius", "cosine"] = "cosine"
     gamma: float = Field(2.0, ge=1)
     masked_input: Literal["token", "zero"] = "token"
     replace: float = Field(0.0, ge=0, lt=1)
