@@ -21,8 +21,9 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     """The row of ``method`` from a preset's ``settings``: their steps and encoder, and the widest sub-graph that they
     allow, for the authors train on whole graphs; tasks and optimiser from the authors.
 
-    Where the authors train for longer than the row's steps, their learning rate is raised in proportion, to at most
-    `RATE_LIMIT`: theirs would leave the encoder where it started.
+    Their learning rate is for their number of steps. For fewer it is raised in proportion, to at most `RATE_LIMIT`:
+    theirs would leave the encoder where it started. For more it is lowered in proportion: on citeseer CCA-SSG, made for
+    20 to 100 steps, loses six points in 500 of its own rate.
     """
     table = published_table()[method]
     own = merge(table["default"], table.get(graph.name, {}))
@@ -30,7 +31,9 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     sampler = widest_sampler(settings, graph)
     steps = settings["steps"]
     rate = own["optimizer"]["learning_rate"]
-    raised = max(rate, min(RATE_LIMIT, rate * authors_steps / steps))
+    scaled = rate * authors_steps / steps
+    if scaled > rate:
+        scaled = max(rate, min(RATE_LIMIT, scaled))
     tree = {
         "steps": steps,
         "encoder": settings["encoder"],
@@ -38,7 +41,7 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
         "reconciler": {"name": "weighted-sum", "normalise": "none"},
         **own,
         "tasks": {task: {"sampler": sampler, **values} for task, values in own["tasks"].items()},
-        "optimizer": {**own["optimizer"], "learning_rate": raised},
+        "optimizer": {**own["optimizer"], "learning_rate": scaled},
         "schedule": {"name": "constant", "warmup_steps": 0, "horizon_steps": steps},
     }
     return merge(tree, _particular(method, settings, steps))

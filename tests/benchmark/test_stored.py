@@ -1,0 +1,28 @@
+"""The page of tables is what the command makes of the stored cells."""
+
+from pathlib import Path
+
+import pytest
+
+from paretognn.benchmark.cells import DONE, Store
+from paretognn.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+STORE = ROOT / "benchmarks" / "store"
+
+
+def test_the_tables_in_the_docs_are_those_of_the_stored_cells(capsys):
+    assert run(["tables", str(STORE)]) == 0
+    made = capsys.readouterr().out
+    assert made.count("\n## ") > 10
+    assert made == (ROOT / "docs" / "tables.md").read_text(encoding="utf-8").partition("\n\n")[2]
+
+
+@pytest.mark.parametrize("cell", list(Store(STORE)), ids=lambda cell: cell.key.name)
+def test_a_stored_cell_says_how_it_was_made(cell):
+    assert cell.status == DONE
+    assert cell.command.startswith("paretognn benchmark --datasets ")
+    assert "/" not in cell.command
+    assert cell.hardware["device"]
+    assert cell.versions["torch"]
+    assert cell.evaluation["average"] > 0
