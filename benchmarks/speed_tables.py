@@ -176,16 +176,28 @@ def one_setting(rows: list[Row]) -> Iterator[str]:
     yield from table(head, body)
 
 
+def probes(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            r["graph"],
+            f"{r['tolerance']:g}",
+            *(f"{score:.2f} ({r['seconds'][task]:.1f})" for task, score in r["scores"].items()),
+        ]
+        for r in rows
+    ]
+    yield from table(["graph", "tolerance", "node", "link", "partition"], body)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
-    for make in (step, pyg, roofline, products, growth, knee):
+    for make in (step, pyg, roofline, products, growth, knee, probes):
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
-    for trials in ("scaling", "forms"):
+    for trials in ("scaling", "forms", "rates"):
         if trials in results:
             print(f"### {trials}\n")
             print("\n".join(one_setting(results[trials])))

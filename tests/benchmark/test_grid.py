@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from benchmark.small_cells import NARROW, cells_of, request
+from paretognn.benchmark import reference
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, Store
 from paretognn.benchmark.concat_pca import PARTS
 from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
@@ -21,6 +22,12 @@ def test_all_is_every_method_and_control():
     assert set(asked.methods) == {*METHODS, *CONTROLS, "concat-pca"}
     assert asked.methods == method_names()
     assert checked(request("spectral", "all", "spectral")).methods[0] == "spectral"
+
+
+def test_the_tables_know_the_methods_by_their_names():
+    assert reference.SINGLE_TASKS == PARTS
+    assert set(reference.CONTROLS) == {*CONTROLS, "concat-pca"}
+    assert {*reference.VARIANTS, *reference.BASELINES, *reference.PARETOMTL} <= set(METHODS)
 
 
 def test_concat_pca_brings_the_cells_it_needs_once_and_before_itself():

@@ -8,7 +8,8 @@ from typing import Any
 
 from paretognn.benchmark.reference import paper_settings
 from paretognn.benchmark.render import MISSING, Entry, Table
-from paretognn.benchmark.selection import Result, flatten, readable
+from paretognn.benchmark.selection import Result
+from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.tables import dataset_order, grid
 
 _NO_SETTING = ("method", "seed", "checkpoint")

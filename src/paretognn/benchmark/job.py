@@ -11,7 +11,7 @@ import yaml
 
 from paretognn.benchmark.cells import EMBEDDINGS, CellKey, Store
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request
-from paretognn.benchmark.selection import flatten
+from paretognn.benchmark.settings_text import flatten
 from paretognn.training import make_config
 
 LOCKS, LOGS = "locks", "logs"

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from paretognn.benchmark.cells import DONE, OUT_OF_MEMORY, TRAINED, Cell, CellKey
 from paretognn.benchmark.reference import AVERAGE, TASKS
+from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.errors import InputError
 
 
@@ -127,32 +128,6 @@ def _label(key: CellKey) -> str:
     settings = dict(flatten(key.settings))
     settings.pop("encoder.hidden_dims", None)
     return f"{key.method} [{', '.join(f'{k}={readable(v)}' for k, v in settings.items())}]" if settings else key.method
-
-
-def flatten(tree: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Leaves by dotted path; a mapping with a ``name`` (a sampler, a schedule) is a leaf where a path leads to it."""
-    for key, value in tree.items():
-        path = f"{prefix}{key}"
-        if isinstance(value, dict) and "name" not in value:
-            yield from flatten(value, f"{path}.")
-        else:
-            yield path, value
-
-
-_ALONE = ("full", "never", "none")
-"""Names under which the settings beside them mean nothing."""
-
-
-def readable(value: Any) -> str:
-    """A setting in a few characters: ``saint-walk(seeds=320, hops=4)``."""
-    if isinstance(value, dict):
-        name = str(value.get("name", ""))
-        parts = {k: readable(v) for k, v in value.items() if k != "name" and v is not None and name not in _ALONE}
-        rest = ", ".join(f"{k}={text}" for k, text in parts.items() if text)
-        return f"{name}({rest})" if rest else name
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(readable, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _score(evaluation: dict[str, Any], metric: str) -> Score | None:

@@ -16,7 +16,7 @@ from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, recorded
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
 from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
-from paretognn.benchmark.selection import flatten, readable
+from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.shared import link_split_file
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said

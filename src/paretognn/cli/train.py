@@ -57,11 +57,7 @@ def command(
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
-        changed = [
-            f"--{k}"
-            for k, v in {**given, "config": config, "set": set_ or None, "sampler": sampler}.items()
-            if v is not None
-        ]
+        changed = [f"--{k}" for k, v in {**given, "config": config, "set": set_ or None}.items() if v is not None]
         if changed:
             raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
         graph, resolved = _reopen(folder, source, steps)

@@ -26,8 +26,8 @@ TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-5}
 """Norm of the gradient of the mean loss at which a problem counts as solved; times n C where that is below 1,
 since scores then are as small as that."""
 PROBE_TOLERANCE = 1e-4
-"""That of the probes, which is scikit-learn's: to go on to 1e-6 takes three times as long, and moves the mean of ten
-seeds by 0.15 points at most, as often down as up (cora, chameleon)."""
+"""That of the probes, which is scikit-learn's: to go on to 1e-6 takes two to three times as long, and moves the mean of
+ten seeds by a fraction of their deviation (docs/speed.md)."""
 SCORES = 2**24
 """Scores (rows x values of C x classes) that are held at once: more are fitted and predicted in parts."""
 MAX_ITERATIONS = 2000

@@ -34,33 +34,27 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     scaled = rate * authors_steps / steps
     if scaled > rate:
         scaled = max(rate, min(RATE_LIMIT, scaled))
-    tree = {
+    base = {
         "steps": steps,
         "encoder": settings["encoder"],
         "features": settings.get("features", "row"),
+        "schedule": {"name": "constant", "horizon_steps": steps},
         "reconciler": {"name": "weighted-sum", "normalise": "none"},
-        **own,
-        "tasks": {task: {"sampler": sampler, **values} for task, values in own["tasks"].items()},
-        "optimizer": {**own["optimizer"], "learning_rate": scaled},
-        "schedule": {"name": "constant", "warmup_steps": 0, "horizon_steps": steps},
+        "tasks": {task: {"sampler": sampler} for task in own["tasks"]},
     }
-    return merge(tree, _particular(method, settings, steps))
+    tree = merge(merge(base, own), {"optimizer": {"learning_rate": scaled}})
+    return merge(tree, _by_preset(method, settings))
 
 
-def _particular(method: str, settings: dict[str, Any], steps: int) -> dict[str, Any]:
-    """What a method has that is no number of a table."""
-    decay = {"name": "cosine", "final_fraction": 0.0}
-    if method == "grace":
-        asked = settings["tasks"]["mi_nsg"]["contrast"]
-        return {"tasks": {"mi_nsg": {"contrast": CONTRAST if isinstance(asked, int) else asked}}}
+def _by_preset(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """What follows the preset's steps or sub-graphs."""
+    steps, tasks = settings["steps"], settings["tasks"]
     if method == "bgrl":
-        return {"schedule": {**decay, "warmup_steps": steps // 10}, "tasks": {"bgrl": {"horizon_steps": steps}}}
-    if method == "graphmae":
-        return {"schedule": decay}
-    if method == "mvgrl":
-        return {"encoder": {"operators": ["adjacency", "diffusion"]}}
+        return {"schedule": {"warmup_steps": steps // 10}, "tasks": {"bgrl": {"horizon_steps": steps}}}
+    if method == "grace" and isinstance(tasks["mi_nsg"]["contrast"], int):
+        return {"tasks": {"mi_nsg": {"contrast": CONTRAST}}}
     if method == "autossl":
-        return {"reconciler": {"settings": {"sampler": settings["tasks"]["mi_ng"]["sampler"]}}}
+        return {"reconciler": {"settings": {"sampler": tasks["mi_ng"]["sampler"]}}}
     return {}
 
 

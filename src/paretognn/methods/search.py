@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from torch import nn
@@ -42,27 +42,32 @@ def searched(
             seen = split_links(graph, config.seed).train_graph(graph)
     except InputError:
         seen = graph  # too few edges to split: there will be no link model
-    tasks = list(config.tasks)
-    options = {"bounds": [0, 1], "popsize": asked.population, "seed": config.seed + 1, "verbose": -9}
-    state = np.random.get_state()  # cma seeds NumPy's global stream
-    strategy = cma.CMAEvolutionStrategy([0.5] * len(tasks), 0.5, options)
-    best, weights = -1.0, [1.0] * len(tasks)
-    for generation in range(asked.generations):
-        candidates = [[float(w) for w in candidate] for candidate in strategy.ask()]
-        worth = []
-        for candidate in candidates:
-            short = _weighted(config, dict(zip(tasks, candidate, strict=True)))
-            short = short.model_copy(update={"steps": asked.steps})
-            embeddings = train(seen, short, device, encoder=copy.deepcopy(encoder))[1]
-            worth.append(pseudo_homophily(embeddings, seen.pairs(), asked.clusters, config.seed))
-        strategy.tell(candidates, [1 - w for w in worth])
-        if max(worth) > best:
-            best, weights = max(worth), candidates[worth.index(max(worth))]
-        say(f"search: generation {generation + 1} of {asked.generations}, best pseudo-homophily {best:.3f}")
-    np.random.set_state(state)
-    return _weighted(config, dict(zip(tasks, weights, strict=True)))
+    stream = np.random.get_state()  # cma draws from NumPy's global stream, and seeds it
+    try:
+        strategy = cma.CMAEvolutionStrategy(
+            [0.5] * len(config.tasks),
+            0.5,
+            {"bounds": [0, 1], "popsize": asked.population, "seed": config.seed + 1, "verbose": -9},
+        )
+        best, found = -1.0, config
+        for generation in range(asked.generations):
+            candidates = strategy.ask()
+            worth = []
+            for candidate in candidates:
+                weighted = _weighted(config, candidate)
+                short = weighted.model_copy(update={"steps": asked.steps})
+                embeddings = train(seen, short, device, encoder=copy.deepcopy(encoder))[1]
+                worth.append(pseudo_homophily(embeddings, seen.pairs(), asked.clusters, config.seed))
+                if worth[-1] > best:
+                    best, found = worth[-1], weighted
+            strategy.tell(candidates, [1 - w for w in worth])
+            say(f"search: generation {generation + 1} of {asked.generations}, best pseudo-homophily {best:.3f}")
+    finally:
+        np.random.set_state(stream)
+    return found
 
 
-def _weighted(config: TrainConfig, weights: dict[str, float]) -> TrainConfig:
-    tree = merge(config.model_dump(), {"reconciler": {"settings": {"weights": weights}}})
+def _weighted(config: TrainConfig, weights: Sequence[float]) -> TrainConfig:
+    named = {task: float(weight) for task, weight in zip(config.tasks, weights, strict=True)}
+    tree = merge(config.model_dump(), {"reconciler": {"settings": {"weights": named}}})
     return TrainConfig.model_validate(tree)
