@@ -1,0 +1,56 @@
+import csv
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from cli.small_tables import FAST
+from paretognn.cli.main import run
+
+
+def test_ids_come_back_as_written_and_in_order(trained):
+    folder, ids = trained
+    for suffix in ("csv", "parquet", "npy"):
+        assert run(["embed", str(folder / "R"), "--out", str(folder / f"x.{suffix}")]) == 0
+    with (folder / "x.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0][:2] == ["id", "e0"]
+    assert (folder / "x.csv").read_text().startswith("id,e0,e1,e2,e3\n007,")
+    assert [row[0] for row in rows[1:]] == ids
+    table = pq.read_table(folder / "x.parquet")
+    assert table.column_names == ["id", "e0", "e1", "e2", "e3"]
+    assert table["id"].to_pylist() == ids
+    np.testing.assert_allclose(
+        np.load(folder / "x.npy"), np.array([r[1:] for r in rows[1:]], dtype=np.float32), rtol=1e-6
+    )
+    assert pq.read_table(folder / "R" / "embeddings.parquet").equals(table)
+
+
+def test_new_nodes_reach_into_the_training_graph(trained):
+    folder, _ = trained
+    (folder / "new.csv").write_text("id,x0,x1,x2,x3\nnew1,1,0,0,0\nnew2,0,1,0,0\nn9,0,0,1,0\n")
+    (folder / "links.csv").write_text("source,target\nnew1,007\nnew1,new2\nn30,new2\n")
+    new = ["--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
+    assert run(["embed", str(folder / "R"), *new, "--out", str(folder / "new.parquet")]) == 0
+    table = pq.read_table(folder / "new.parquet")
+    assert table["id"].to_pylist() == ["new1", "new2", "n9"]
+    assert np.isfinite(np.array([table[c].to_numpy() for c in table.column_names[1:]])).all()
+
+
+def test_new_tables_must_have_the_training_columns(trained, capsys):
+    folder, _ = trained
+    (folder / "new.csv").write_text("id,x0,x1,x2\nnew1,1,0,0\n")
+    (folder / "links.csv").write_text("source,target\nnew1,007\n")
+    new = ["--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
+    assert run(["embed", str(folder / "R"), *new, "--out", str(folder / "new.parquet")]) == 2
+    assert "x3" in capsys.readouterr().err
+    assert not (folder / "new.parquet").exists()
+
+
+def test_new_edges_alone_join_a_run_without_features(tables):
+    folder, _ = tables
+    only = ["--edges", str(folder / "edges.csv")]
+    assert run(["train", *only, "--out", str(folder / "R"), "--steps", "2", *FAST]) == 0
+    (folder / "links.csv").write_text("source,target\nnew1,007\nnew1,n30\n")
+    assert run(["embed", str(folder / "R"), "--edges", str(folder / "links.csv"), "--out", str(folder / "x.csv")]) == 0
+    with (folder / "x.csv").open(newline="") as file:
+        assert [row[0] for row in list(csv.reader(file))[1:]] == ["new1", "007", "n30"]

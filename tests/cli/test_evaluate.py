@@ -1,0 +1,79 @@
+import json
+
+from cli.small_tables import graph_of
+from paretognn.cli.main import run
+
+
+def test_evaluate_writes_scores_and_prints_controls(trained, capsys):
+    folder, _ = trained
+    assert run(["evaluate", str(folder / "R"), "--seeds", "2"]) == 0
+    shown = capsys.readouterr().out
+    for name in ("paretognn", "raw-features", "smoothed-features", "spectral", "untrained", "training"):
+        assert name in shown
+    result = json.loads((folder / "R" / "evaluation.json").read_text())
+    assert result["run"] == {"method": "paretognn", "preset": "auto", "steps": 2, "training_seeds": [0]}
+    assert result["average"] is not None
+    assert (folder / "R" / "link" / "split.parquet").exists()
+
+
+def test_evaluate_tasks_seeds_and_no_controls(trained, capsys):
+    folder, _ = trained
+    out = folder / "e.json"
+    arguments = [
+        "evaluate",
+        str(folder / "R"),
+        "--tasks",
+        "node_clustering",
+        "--seeds",
+        "1",
+        "--no-controls",
+        "--out",
+        str(out),
+    ]
+    assert run(arguments) == 0
+    result = json.loads(out.read_text())
+    assert "controls" not in result
+    assert result["average"] is None
+    assert not (folder / "R" / "link").exists()
+    assert not (folder / "R" / "evaluation.json").exists()
+
+
+def test_some_tasks_alone_do_not_replace_a_whole_evaluation(trained):
+    folder, _ = trained
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--no-controls"]) == 0
+    before = (folder / "R" / "evaluation.json").read_bytes()
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--tasks", "node_clustering", "--no-controls"]) == 0
+    assert (folder / "R" / "evaluation.json").read_bytes() == before
+
+
+def test_embeddings_from_elsewhere(trained, capsys):
+    folder, _ids = trained
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 0
+    given = ["evaluate", "--embeddings", str(folder / "x.csv"), *graph_of(folder), "--seeds", "1"]
+    assert run([*given, "--out", str(folder / "e.json")]) == 0
+    link = json.loads((folder / "e.json").read_text())["tasks"]["link_prediction"]
+    assert link["mean"] is None
+    assert "test links" in link["reason"]
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--no-controls"]) == 0
+    split = folder / "R" / "link" / "split.parquet"
+    assert run([*given, "--link-split", str(split), "--out", str(folder / "e.json")]) == 0
+    assert json.loads((folder / "e.json").read_text())["average"] is not None
+    lines = (folder / "x.csv").read_text().splitlines()
+    (folder / "y.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n")
+    assert (
+        run(
+            [
+                "evaluate",
+                "--embeddings",
+                str(folder / "y.csv"),
+                *graph_of(folder),
+                "--seeds",
+                "1",
+                "--out",
+                str(folder / "f.json"),
+            ]
+        )
+        == 0
+    )
+    tasks = [json.loads((folder / n).read_text())["tasks"]["node_classification"]["mean"] for n in ("e.json", "f.json")]
+    assert tasks[0] == tasks[1]

@@ -1,0 +1,162 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cli.small_tables import FAST, graph_of
+from paretognn.cli.main import run
+from paretognn.training import RunFolder
+
+
+def test_a_sampler_for_every_task(tables, capsys):
+    folder, _ = tables
+    asked = ["--steps", "1", *FAST, "--sampler", "saint-node", "--budget", "25"]
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *asked]) == 0
+    config = RunFolder(folder / "R").config()
+    assert {(task.sampler.name, task.sampler.seeds) for task in config.tasks.values()} == {("saint-node", 25)}
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--sampler", "full"]) == 2
+    assert "--sampler cannot be changed" in capsys.readouterr().err
+
+
+def test_a_control_is_not_trained(tables, capsys):
+    folder, _ = tables
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--method", "spectral"]) == 2
+    assert "'spectral' is a control" in capsys.readouterr().err
+
+
+def test_a_run_folder_holds_what_it_should(trained):
+    folder, _ = trained
+    names = {str(p.relative_to(folder / "R")).split("/")[0] for p in (folder / "R").rglob("*")}
+    assert {
+        "config.yaml",
+        "graph.json",
+        "graph",
+        "checkpoints",
+        "metrics.jsonl",
+        "model.safetensors",
+        "embeddings.parquet",
+    } <= names
+    assert not [p for p in (folder / "R").rglob("*") if p.suffix in (".pt", ".pth", ".pkl", ".pickle")]
+    summary = json.loads((folder / "R" / "graph.json").read_text())["summary"]
+    assert summary["nodes"] == 61
+
+
+def test_resume_extends_to_the_same_bytes(tables):
+    """Of one schedule: that of a run that is extended stays as it was laid out."""
+    folder, _ = tables
+    fixed = ["--set", "schedule.horizon_steps=4", *FAST]
+    for name, steps in (("A", "4"), ("B", "2")):
+        assert run(["train", *graph_of(folder), "--out", str(folder / name), "--steps", steps, *fixed]) == 0
+    assert run(["train", "--out", str(folder / "B"), "--resume", "--steps", "4"]) == 0
+    for file in ("embeddings.parquet", "model.safetensors", "config.yaml"):
+        assert (folder / "A" / file).read_bytes() == (folder / "B" / file).read_bytes()
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(tables):
+    folder, _ = tables
+    command = [
+        sys.executable,
+        "-m",
+        "paretognn",
+        "train",
+        *graph_of(folder),
+        "--out",
+        str(folder / "R"),
+        "--steps",
+        "100000",
+        *FAST,
+    ]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    metrics = folder / "R" / "metrics.jsonl"
+    deadline = time.monotonic() + 120
+    while not metrics.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=120)
+    assert child.returncode == 130
+    assert "--resume" in errors
+    assert "Traceback" not in errors
+    assert list((folder / "R" / "checkpoints").glob("*.json"))
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_a_signal_before_training_is_one_word_and_130(number, seconds):
+    command = "import paretognn.__main__ as m; print(flush=True); m.main()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", command, "inspect", "--dataset", "digits"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    time.sleep(seconds)
+    child.send_signal(number)
+    _, errors = child.communicate(timeout=120)
+    assert (child.returncode, errors.strip()) == (130, "interrupted")
+
+
+def test_edges_alone_and_without_a_copy(tables):
+    folder, _ids = tables
+    only = ["--edges", str(folder / "edges.csv")]
+    assert run(["train", *only, "--out", str(folder / "R"), "--steps", "2", "--no-graph-copy", *FAST]) == 0
+    assert not (folder / "R" / "graph").exists()
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 0
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1"]) == 0
+    result = json.loads((folder / "R" / "evaluation.json").read_text())
+    assert result["tasks"]["node_classification"]["mean"] is None
+    assert result["tasks"]["partition_prediction"]["mean"] is not None
+    with (folder / "edges.csv").open("a") as file:
+        file.write("n50,n51\nn50,n52\nn50,n53\n")
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
+
+
+def test_an_existing_run_is_never_overwritten(trained, capsys):
+    folder, _ = trained
+    before = (folder / "R" / "embeddings.parquet").read_bytes()
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R")]) == 2
+    assert "--resume" in capsys.readouterr().err
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--seed", "3"]) == 2
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--seed", "0"]) == 2
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "1"]) == 2
+    assert (folder / "R" / "embeddings.parquet").read_bytes() == before
+
+
+def test_what_a_start_that_was_cut_off_has_left_is_no_obstacle(trained, capsys):
+    """A kill after the graph's copy and before config.yaml; a file of the user's still is one."""
+    folder, _ = trained
+    started = folder / "S"
+    started.mkdir()
+    shutil.copytree(folder / "R" / "graph", started / "graph")
+    (started / ".partial-x.json").write_text("{")
+    assert run(["train", *graph_of(folder), "--out", str(started), "--steps", "1", *FAST]) == 0
+    other = folder / "T"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    assert run(["train", *graph_of(folder), "--out", str(other), "--steps", "1", *FAST]) == 2
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_resuming_past_a_damaged_checkpoint_says_so(trained, capsys):
+    folder, _ = trained
+    newest = max((folder / "R" / "checkpoints").glob("*.safetensors"))
+    shutil.copy(newest, newest.with_name("step-00000009.safetensors"))
+    newest.with_name("step-00000009.json").write_text("{}")
+    assert run(["train", "--resume", "--out", str(folder / "R")]) == 0
+    assert "warning: " in (said := capsys.readouterr().err)
+    assert "corrupt checkpoint; going on from step 2" in " ".join(said.split())
+
+
+def test_a_run_that_memory_does_not_allow_leaves_no_folder(tables, capsys):
+    folder, _ = tables
+    wide = ["--set", "encoder.hidden_dims=[1000000, 1000000]"]
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *wide]) == 2
+    assert "GiB" in capsys.readouterr().err
+    assert not (folder / "R").exists()
