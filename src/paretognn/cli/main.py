@@ -1,4 +1,4 @@
-"""The command line: ``paretognn train | embed | evaluate | inspect | benchmark | tables | datasets``.
+"""The command line: ``paretognn train | embed | evaluate | report | inspect | benchmark | tables | datasets``.
 
 Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted.
 """
@@ -14,7 +14,7 @@ import typer
 from paretognn.allocator import keep_freed_memory
 from paretognn.errors import InputError, NonFiniteError
 
-COMMANDS = ("train", "embed", "evaluate", "inspect", "benchmark", "tables", "datasets")
+COMMANDS = ("train", "embed", "evaluate", "report", "inspect", "benchmark", "tables", "datasets")
 
 
 def command_line(given: list[str]) -> typer.Typer:

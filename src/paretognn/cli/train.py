@@ -22,6 +22,7 @@ from paretognn.training import (
     write_embeddings,
 )
 from paretognn.training import train as train_encoder
+from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
 
 NAME = "train"
@@ -53,32 +54,34 @@ def command(
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
 ) -> None:
-    folder = RunFolder(out)
+    folder, costs = RunFolder(out), CostLog()
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
         changed = [f"--{k}" for k, v in {**given, "config": config, "set": set_ or None}.items() if v is not None]
         if changed:
             raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
-        graph, resolved = _reopen(folder, source, steps)
+        with costs.stage("reading the graph"):
+            graph, resolved = _reopen(folder, source, steps)
         _check_memory(graph, resolved, chosen)
     else:
         overrides = read_config_file(config) if config is not None else {}
         overrides = parse_assignments(set_ or [], overrides)
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        graph, resolved = _start(folder, source, overrides, graph_copy, chosen)
+        graph, resolved = _start(folder, source, overrides, graph_copy, chosen, costs)
     say(
         f"device: {chosen}"
         + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
     )
     started = time.monotonic()
     try:
-        with warnings_said(), training_progress(resolved.steps) as progress:
+        with warnings_said(), training_progress(resolved.steps) as progress, costs.stage("training and embedding"):
             trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
     except Interrupted as stop:
         say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
         raise typer.Exit(130) from None
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+    costs.write(folder)
     # Scores of an earlier, shorter run are no longer those of these embeddings.
     folder.evaluation_file.unlink(missing_ok=True)
     if trained.steps < resolved.steps:
@@ -100,6 +103,7 @@ def _start(
     overrides: dict[str, Any],
     graph_copy: bool,
     device: str,
+    costs: CostLog,
 ) -> tuple[Graph, TrainConfig]:
     if folder.exists():
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
@@ -107,7 +111,8 @@ def _start(
         raise InputError(f"{folder.path}: is a file; --out names a folder")
     if folder.occupied():
         raise InputError(f"{folder.path}: is not empty; choose another --out")
-    graph = source.load()
+    with costs.stage("reading the graph"):
+        graph = source.load()
     summary = summarise(graph)
     for line in format_summary(summary):
         say(line)

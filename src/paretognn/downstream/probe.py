@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretognn.downstream.logistic import PROBE_TOLERANCE, fit_path
+from paretognn.downstream.logistic import PROBE_TOLERANCE, LogisticPath, fit_path
 from paretognn.graph.graph import Split
 
 C_GRID: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-10, 11))
@@ -22,14 +22,30 @@ class ProbeScore:
     absent_nodes: int = 0
 
 
-def probe_accuracy(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> ProbeScore:
-    """Fit on train, choose C by validation accuracy, score on test.
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """Logistic regressions by C, and which of them was chosen."""
+
+    path: LogisticPath
+    chosen: int
+
+    @property
+    def classes(self) -> np.ndarray:
+        """int64 [k], sorted: those of the training nodes, the only ones that are predicted."""
+        return self.path.classes
+
+    def predict(self, embeddings: np.ndarray) -> np.ndarray:
+        """Codes int64 [n] of embeddings [n, d]."""
+        return self.path.predict(embeddings, self.chosen)[:, 0]
+
+
+def fit_probe(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> Probe:
+    """Fit on train and choose C by validation accuracy.
 
     embeddings : float32 [N, d]. codes : int64 [N], >= 0 for every node of the split.
 
     C runs over 2^-10..2^10; of equal validation accuracies the smallest C wins, and without validation nodes
-    C is 1. The model is not fitted again on validation nodes. Nodes of a class without training nodes count
-    as errors, in validation and in test.
+    C is 1. The model is not fitted again on validation nodes.
     """
     grid = C_GRID if len(split.val) else (1.0,)
     path = fit_path(embeddings[split.train].astype(np.float64), codes[split.train], grid, PROBE_TOLERANCE)
@@ -37,8 +53,14 @@ def probe_accuracy(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> P
     if len(split.val):
         correct = path.predict(embeddings[split.val]) == codes[split.val, None]
         best = int(correct.sum(axis=0).argmax())
+    return Probe(path, best)
+
+
+def probe_accuracy(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> ProbeScore:
+    """Score `fit_probe` on test. Nodes of a class without training nodes count as errors, in validation and in test."""
+    probe = fit_probe(embeddings, codes, split)
     truth = codes[split.test]
-    accuracy = float((path.predict(embeddings[split.test], best)[:, 0] == truth).mean())
-    unseen = ~np.isin(truth, path.classes)
-    absent = tuple(int(code) for code in np.setdiff1d(np.unique(codes[codes >= 0]), path.classes))
-    return ProbeScore(accuracy, grid[best], absent, int(unseen.sum()))
+    accuracy = float((probe.predict(embeddings[split.test]) == truth).mean())
+    unseen = ~np.isin(truth, probe.classes)
+    absent = tuple(int(code) for code in np.setdiff1d(np.unique(codes[codes >= 0]), probe.classes))
+    return ProbeScore(accuracy, float(probe.path.C[probe.chosen]), absent, int(unseen.sum()))

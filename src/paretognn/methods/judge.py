@@ -30,6 +30,7 @@ from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
+from paretognn.training.cost import CostLog
 from paretognn.training.embeddings import read_npy
 from paretognn.training.trainer import Progress
 
@@ -175,7 +176,7 @@ def judge_run(
     trained = TrainedEncoder.load(folder, device, encoder)
     config = trained.config
     check_request(graph, tasks, seeds, split or protocol_split(graph))  # before the link model takes its time
-    link, reason = None, None
+    link, reason, costs = None, None, CostLog()
     with collected() as notes:
         if "link_prediction" in tasks:
             try:
@@ -185,21 +186,23 @@ def judge_run(
             else:
                 say("link prediction: the second model, which never sees the test links")
                 seen = link_pairs.train_graph(graph)
-                link = (link_embeddings(seen, config, device, folder, progress, encoder), link_pairs)
+                with costs.stage("link model"):
+                    link = (link_embeddings(seen, config, device, folder, progress, encoder), link_pairs)
         partition = kept_partition(folder.path / "partition.npy", graph) if "partition_prediction" in tasks else None
-    result = judge(
-        trained.embed(graph),
-        graph,
-        tasks=tasks,
-        seeds=seeds,
-        split=split,
-        link=link,
-        link_reason=reason,
-        controls=config if controls else None,
-        partition=partition,
-        say=say,
-    )
-    config = trained.config
+    with costs.stage("scoring"):
+        result = judge(
+            trained.embed(graph),
+            graph,
+            tasks=tasks,
+            seeds=seeds,
+            split=split,
+            link=link,
+            link_reason=reason,
+            controls=config if controls else None,
+            partition=partition,
+            say=say,
+        )
+    costs.write(folder)
     run = {
         "method": config.method,
         "preset": config.preset,

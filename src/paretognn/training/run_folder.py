@@ -19,7 +19,7 @@ class RunFolder:
     """Paths and readers of one run.
 
     config.yaml, graph.json, graph/, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
-    link/, evaluation.json.
+    link/, evaluation.json, cost.json.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -33,6 +33,7 @@ class RunFolder:
         self.embeddings_file = self.path / "embeddings.parquet"
         self.link_folder = self.path / "link"
         self.evaluation_file = self.path / "evaluation.json"
+        self.cost_file = self.path / "cost.json"
 
     def exists(self) -> bool:
         return self.config_file.exists()

@@ -1,0 +1,51 @@
+"""``cost.json``: seconds and peak memory of the stages of a run's work, each of the last command that did it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from paretognn.errors import InputError
+from paretognn.training.memory import peak_memory
+from paretognn.training.run_folder import RunFolder
+
+
+class StageCost(BaseModel):
+    """peak_bytes : the most resident memory of the process up to the stage's end, 0 where it is not known."""
+
+    seconds: float
+    peak_bytes: int
+
+
+class CostLog:
+    """Stages of one command; `write` lays them on those that the run has."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, StageCost] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.stages[name] = StageCost(seconds=time.monotonic() - started, peak_bytes=peak_memory())
+
+    def write(self, folder: RunFolder) -> None:
+        try:
+            kept = read_cost(folder)
+        except InputError:
+            kept = {}
+        merged = kept | self.stages
+        folder.write_json(folder.cost_file, {name: cost.model_dump() for name, cost in merged.items()})
+
+
+def read_cost(folder: RunFolder) -> dict[str, StageCost]:
+    """By stage; empty where none was recorded. InputError for a damaged file."""
+    if not folder.cost_file.exists():
+        return {}
+    try:
+        return TypeAdapter(dict[str, StageCost]).validate_python(folder.read_json(folder.cost_file))
+    except ValidationError:
+        raise InputError(f"{folder.cost_file}: corrupt (it holds no costs); remove it") from None
