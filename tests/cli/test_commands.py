@@ -99,3 +99,14 @@ def test_a_pipe_that_closes_early_is_no_error():
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
     assert done.stdout
+
+
+def test_report_is_written_beside_the_run_and_says_what_is_missing(trained, capsys):
+    folder, ids = trained
+    assert run(["report", str(folder / "R")]) == 0
+    assert "not judged yet" in capsys.readouterr().err
+    assert ids[-1] in (folder / "R" / "report.html").read_text(encoding="utf-8")
+    assert run(["report", str(folder / "R"), str(folder / "none")]) == 2
+    assert "no such run folder" in capsys.readouterr().err
+    assert run(["report", str(folder / "R"), "--out", str(folder)]) == 2
+    assert "is a folder" in capsys.readouterr().err
