@@ -6,9 +6,13 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from paretognn.datasets import load_dataset
+from paretognn.downstream.unit_rows import unit_rows
 from paretognn.errors import InputError
 from paretognn.graph import Graph, read_graph
+from paretognn.training.embeddings import read_embeddings
 from paretognn.training.run_folder import RunFolder
 
 
@@ -93,3 +97,11 @@ def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
     graph = source.load()
     folder.check_graph(graph)
     return graph
+
+
+def run_embeddings(folder: RunFolder) -> tuple[Graph, np.ndarray]:
+    """The training graph of a finished run and the embeddings of its nodes, float32 [N, d], rows of length 1 or 0 as
+    they are judged. InputError where the run is not finished, or its files are damaged."""
+    graph = run_graph(folder.require_finished())
+    path = folder.embeddings_file
+    return graph, unit_rows(read_embeddings(path, graph), graph.num_nodes, str(path))

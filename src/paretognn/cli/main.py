@@ -1,4 +1,4 @@
-"""The command line: ``paretognn train | embed | evaluate | report | inspect | benchmark | tables | datasets``.
+"""The command line: ``paretognn COMMAND``, one file a command.
 
 Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted.
 """
@@ -14,7 +14,10 @@ import typer
 from paretognn.allocator import keep_freed_memory
 from paretognn.errors import InputError, NonFiniteError
 
-COMMANDS = ("train", "embed", "evaluate", "report", "inspect", "benchmark", "tables", "datasets")
+COMMANDS = (
+    "train", "embed", "evaluate", "report", "similar", "predict-links", "classify", "cluster", "inspect", "benchmark",
+    "tables", "datasets",
+)  # fmt: skip
 
 
 def command_line(given: list[str]) -> typer.Typer:
@@ -28,7 +31,7 @@ def command_line(given: list[str]) -> typer.Typer:
     )
     app.callback()(lambda: None)  # keeps a single command a sub-command
     for name in given[:1] if given[:1] and given[0] in COMMANDS else COMMANDS:
-        module = import_module(f"paretognn.cli.{name}")
+        module = import_module(f"paretognn.cli.{name.replace('-', '_')}")
         app.command(name=module.NAME, help=module.HELP)(module.command)
     return app
 

@@ -44,20 +44,24 @@ def k_means_nmi(points: np.ndarray, truth: np.ndarray, clusters: int, seeds: Seq
         notify("all embeddings are identical: the clustering has one cluster and NMI 0")
         return [0.0] * len(seeds)
 
-    from sklearn.cluster import KMeans, MiniBatchKMeans  # takes seconds to load
-    from sklearn.exceptions import ConvergenceWarning
-
-    def one(seed: int) -> np.ndarray:
-        if len(points) > MINI_BATCH_ABOVE:
-            return MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed).fit_predict(points)
-        return KMeans(clusters, n_init=RESTARTS, random_state=seed).fit_predict(points)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = map_seeds(one, seeds)
+    found = map_seeds(lambda seed: k_means(points, clusters, seed), seeds)
     if min(len(np.unique(labels)) for labels in found) < clusters:
         notify(f"k-means found fewer distinct embeddings than the {clusters} clusters asked for")
     return [nmi(truth, labels) for labels in found]
+
+
+def k_means(points: np.ndarray, clusters: int, seed: int) -> np.ndarray:
+    """Cluster int64 [n] of points [n, d], the best of 10 starts; at most n clusters."""
+    from sklearn.cluster import KMeans, MiniBatchKMeans  # takes seconds to load
+    from sklearn.exceptions import ConvergenceWarning
+
+    if len(points) > MINI_BATCH_ABOVE:
+        model = MiniBatchKMeans(clusters, n_init=RESTARTS, batch_size=4096, random_state=seed)
+    else:
+        model = KMeans(clusters, n_init=RESTARTS, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(model.fit_predict(points), dtype=np.int64)
 
 
 def nmi(truth: np.ndarray, found: np.ndarray) -> float:

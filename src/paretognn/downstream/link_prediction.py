@@ -47,7 +47,7 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
         train = split.train
         if fitted < len(train):
             train = train[np.random.default_rng(seed).choice(len(train), fitted, replace=False)]
-        features, targets = _features(embeddings, train, negatives.train[:fitted])
+        features, targets = pair_features(embeddings, train, negatives.train[:fitted])
         if features.size <= SINGLE_PRECISION_ABOVE:
             features = features.astype(np.float64)
         grid = C_GRID if len(split.val) else (1.0,)
@@ -63,7 +63,7 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
     return TaskScore.of("auc", scores, C=list(chosen))
 
 
-def _features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def pair_features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Products [P, d] of the positive pairs, then the negative ones, and targets [P] of 1 and 0."""
     pairs = np.concatenate([positive, negative])
     targets = np.repeat([1, 0], [len(positive), len(negative)])

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from paretognn.downstream.unit_rows import unit_rows
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.judge import kept_partition
 from paretognn.report.history import History
-from paretognn.sources import run_graph
-from paretognn.training import RunFolder, TrainConfig, read_embeddings
+from paretognn.sources import run_embeddings
+from paretognn.training import RunFolder, TrainConfig
 from paretognn.training.cost import StageCost, read_cost
 from paretognn.training.metrics import read_metrics
 
@@ -64,17 +63,16 @@ class ReportRun:
 def read_run(folder: RunFolder) -> ReportRun:
     """Read a finished run. InputError for a folder that is none, or is damaged."""
     config = folder.require_finished().config()
-    graph = run_graph(folder)
+    graph, embeddings = run_embeddings(folder)
     summary = folder.read_json(folder.graph_json).get("summary")
     if not isinstance(summary, dict):
         raise InputError(f"{folder.graph_json}: corrupt (it has no summary of the graph)")
-    path = folder.embeddings_file
     return ReportRun(
         folder.path.resolve().name,
         config,
         summary,
         graph,
-        unit_rows(read_embeddings(path, graph), graph.num_nodes, str(path)),
+        embeddings,
         kept_partition(folder.path / "partition.npy", graph),
         _history(folder.metrics_file),
         _judgement(folder),

@@ -1,0 +1,70 @@
+"""Answers about nodes, by id: as a table in the terminal, as JSON, or as a file."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from paretognn.atomic import atomic_write
+from paretognn.cli.console import out as output
+from paretognn.cli.console import say
+from paretognn.errors import InputError
+from paretognn.graph import Graph
+
+Run = Annotated[Path, typer.Argument(help="A run folder, of a finished run.")]
+Id = Annotated[str, typer.Option("--id", help="The node's id, as in your table.")]
+Out = Annotated[Path | None, typer.Option(help="File to write instead: .parquet or .csv.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def check_out(path: Path | None) -> None:
+    """InputError, before any work, where the file's name does not say how to write it."""
+    if path is not None and path.suffix.lower() not in (".parquet", ".csv"):
+        raise InputError(f"{path}: the name must end in .parquet or .csv")
+
+
+def row_of(graph: Graph, name: str) -> int:
+    """Where the id stands among the graph's. InputError where it does not."""
+    row = graph.id_array().index(name).as_py()
+    if row < 0:
+        raise InputError(f"--id {name}: the run has no such node")
+    return int(row)
+
+
+def label_column(graph: Graph, nodes: Any) -> dict[str, pa.Array]:
+    """The labels of ``nodes``, blank where there is none; no column for a graph without labels."""
+    if graph.labels is None:
+        return {}
+    names = [*graph.label_names, ""]
+    return {"label": pa.array([names[code] for code in graph.labels[nodes].tolist()])}
+
+
+def answer(columns: dict[str, Any], path: Path | None, as_json: bool) -> None:
+    """Columns of one length, in the order given; the first is the id."""
+    table = pa.table(columns)
+    if path is not None:
+        with atomic_write(path) as aside:
+            if path.suffix.lower() == ".parquet":
+                pq.write_table(table, aside)
+            else:
+                pa_csv.write_csv(table, aside)
+        say(f"wrote {path}: {table.num_rows:,} rows")
+    elif as_json:
+        print(json.dumps(table.to_pylist(), indent=1, allow_nan=False))
+    else:
+        shown = Table(box=None, pad_edge=False, header_style="bold")
+        for name, kind in zip(table.column_names, table.schema.types, strict=True):
+            shown.add_column(name, justify="left" if pa.types.is_string(kind) else "right")
+        for row in table.to_pylist():
+            shown.add_row(*(Text(_shown(value)) for value in row.values()))
+        output.print(shown)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
