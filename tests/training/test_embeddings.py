@@ -84,6 +84,17 @@ def test_ids_that_are_blank_floats_or_come_twice_are_named(tmp_path, ids, messag
         read_embeddings(tmp_path / "x.parquet", build_graph(2, [0], [1], ids=pa.array(["a", "b"])))
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npy"])
+def test_values_that_are_not_finite_are_named(tmp_path, suffix, value):
+    points = POINTS.astype(np.float64)
+    points[[3, 7], 1] = value
+    path = tmp_path / f"x.{suffix}"
+    write_embeddings(path, GRAPH.id_array(), points)
+    with pytest.raises(InputError, match=rf"x\.{suffix}: 2 value\(s\) are NaN or infinite.* dimension 1 of node '3'"):
+        read_embeddings(path, GRAPH)
+
+
 def test_a_data_frame_with_ids_as_its_index_is_read(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(POINTS, index=IDS[::-1], columns=["e0", "e1"])

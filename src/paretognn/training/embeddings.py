@@ -59,18 +59,29 @@ def _write_csv(path: Path, table: pa.Table) -> None:
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
     """float32 [N, d] in the graph's order; Parquet and CSV are joined by ``id``, else their first column.
 
-    InputError where the file cannot be read, or its ids or its number of rows are not the graph's.
+    InputError where the file cannot be read, its ids or number of rows are not the graph's, or a value is not finite.
     """
     check_suffix(path)
-    if path.suffix.lower() != ".npy":
-        return _read_table(path, graph)
+    matrix = _read_matrix(path, graph) if path.suffix.lower() == ".npy" else _read_table(path, graph)
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0].tolist()
+        node = shown(graph.id_array()[row].as_py())
+        raise InputError(
+            f"{path}: {len(bad)} value(s) are NaN or infinite; the first is in dimension {column} of node '{node}'"
+        )
+    return matrix
+
+
+def _read_matrix(path: Path, graph: Graph) -> np.ndarray:
     try:
         array = read_npy(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     if array.ndim != 2 or len(array) != graph.num_nodes:
         raise InputError(f"{path}: expected {graph.num_nodes} rows, one a node, found shape {array.shape}")
-    return np.asarray(array, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
 
 
 def read_npy(path: Path) -> np.ndarray:
