@@ -59,3 +59,14 @@ def test_a_pyg_encoder_is_trained_in_place_of_ours():
     graph = make_graph()
     model = ParetoGNN(steps=2, settings=SMALL, encoder=GraphSAGE(12, 8, 2, out_channels=4))
     assert model.fit(graph).transform(graph).shape == (60, 4)
+
+
+def test_c45_an_absent_or_unknown_device_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    ParetoGNN(steps=1, settings=SMALL).fit(make_graph()).save(tmp_path)
+    with pytest.raises(InputError, match="device cuda: this machine has no CUDA device"):
+        ParetoGNN(steps=1, settings=SMALL, device="cuda").fit(make_graph())
+    with pytest.raises(InputError, match="device cuda: this machine has no CUDA device"):
+        ParetoGNN.load(tmp_path, device="cuda")
+    with pytest.raises(InputError, match="device must be one of cpu, cuda, not 'tpu'"):
+        ParetoGNN(steps=1, settings=SMALL, device="tpu").fit(make_graph())

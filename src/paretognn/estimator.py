@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from paretognn.downstream import ALL, check_request
+from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import Method, method_config, searched
@@ -140,15 +141,17 @@ def evaluate(
         return judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
     check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
-    if link and "link_prediction" in chosen:
-        try:
-            pairs = open_link_split(own, model.config_)
-        except InputError as error:
-            reason = str(error)
-        else:
-            fresh = copy.deepcopy(model.encoder)
-            links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
-    return judge(
+    with collected() as notes:
+        if link and "link_prediction" in chosen:
+            try:
+                pairs = open_link_split(own, model.config_)
+            except InputError as error:
+                reason = str(error)
+            else:
+                fresh = copy.deepcopy(model.encoder)
+                links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
+    result = judge(
         model.transform(own), own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
     )  # fmt: skip
+    return {**result, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}

@@ -5,7 +5,7 @@ import pytest
 
 from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark import reference
-from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, Store
+from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import PARTS
 from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
 from paretognn.errors import InputError
@@ -139,3 +139,10 @@ def test_a_file_that_does_not_fit_the_graph_is_refused(tmp_path):
     np.save(tmp_path / "short.npy", np.ones((5, 3)))
     with pytest.raises(InputError, match=r"short\.npy: expected 1797 rows"):
         cells_of(Request(("digits",), files=(EmbeddingsFile("short", tmp_path / "short.npy"),)))
+
+
+def test_c20_names_of_rows_give_file_names_that_every_system_takes_and_none_shares():
+    names = ["a b", "a-b", "a/b", 'a\\b:*?"<>|', "é"]
+    files = [CellKey("digits", name, EMBEDDINGS).name for name in names]
+    assert len(set(files)) == len(names)
+    assert not set("".join(files)) & set('\\/:*?"<>| ')

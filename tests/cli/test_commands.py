@@ -4,9 +4,11 @@ import subprocess
 import sys
 
 import pytest
+import torch
+import typer
 
 from cli.small_tables import FAST, graph_of
-from paretognn.cli.main import run
+from paretognn.cli.main import command_line, run
 
 
 def test_inspect_and_datasets(tables, capsys):
@@ -36,6 +38,11 @@ WRONG = [
     (["--dataset", "digits", "--steps", "many"], "--steps"),
     (["--dataset", "digits", "--seed", "-1"], "seed"),
     (["--dataset", "digits", "--device", "tpu"], "--device"),
+    pytest.param(
+        ["--dataset", "digits", "--device", "cuda"],
+        "device cuda: this machine has no CUDA device",
+        marks=pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device"),
+    ),
     (["--dataset", "digits", "--set", "optimizer.lr=1"], "optimizer.lr"),
     (["--dataset", "digits", "--set", "steps"], "key=value"),
     (["--dataset", "digits", "--config", "nowhere.yaml"], "nowhere.yaml"),
@@ -84,6 +91,39 @@ def test_c20_a_folder_with_a_space_and_an_accent(tables):
     assert run(["embed", str(out), "--out", str(folder / "ré sultat.csv")]) == 0
     names = [p.name for p in out.rglob("*")]
     assert not [n for n in names if set(n) & set('\\/:*?"<>|')]
+
+
+def test_c59_every_boolean_flag_has_its_negative():
+    command = typer.main.get_command(command_line([]))
+    flags = [
+        (name, option)
+        for name, sub in command.commands.items()
+        for option in sub.params
+        if getattr(option, "is_flag", False) and option.name != "help"
+    ]
+    assert len(flags) > 10
+    assert [(name, option.opts) for name, option in flags if not option.secondary_opts] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        (["inspect", "--dataset", "digits", "--json=maybe"], "--json"),
+        (["train", "--dataset", "digits", "--out", "R", "--graph-copy=maybe"], "--graph-copy"),
+        (["evaluate", "R", "--no-controls=1"], "--no-controls"),
+    ],
+)
+def test_c59_a_flag_with_a_bad_value_is_one_line(capsys, arguments, flag):
+    assert run(arguments) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line == f"error: Option '{flag}' does not take a value."
+
+
+def test_a_damaged_config_names_its_file(trained, capsys):
+    folder, _ = trained
+    (folder / "R" / "config.yaml").write_bytes(b"")
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
+    assert f"error: {folder / 'R' / 'config.yaml'}: setting 'tasks'" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

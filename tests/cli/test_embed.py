@@ -2,6 +2,7 @@ import csv
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 
 from cli.small_tables import FAST
 from paretognn.cli.main import run
@@ -19,10 +20,31 @@ def test_ids_come_back_as_written_and_in_order(trained):
     table = pq.read_table(folder / "x.parquet")
     assert table.column_names == ["id", "e0", "e1", "e2", "e3"]
     assert table["id"].to_pylist() == ids
+    assert table.schema.metadata is None
     np.testing.assert_allclose(
         np.load(folder / "x.npy"), np.array([r[1:] for r in rows[1:]], dtype=np.float32), rtol=1e-6
     )
     assert pq.read_table(folder / "R" / "embeddings.parquet").equals(table)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npy"])
+def test_c47_two_calls_write_the_same_bytes(trained, suffix):
+    folder, _ = trained
+    for name in ("a", "b"):
+        assert run(["embed", str(folder / "R"), "--out", str(folder / f"{name}.{suffix}")]) == 0
+    assert (folder / f"a.{suffix}").read_bytes() == (folder / f"b.{suffix}").read_bytes()
+
+
+def test_new_edges_add_nodes_without_features_where_that_is_asked_for(trained, capsys):
+    folder, _ = trained
+    (folder / "links.csv").write_text("source,target\nnew1,007\n")
+    new = ["embed", str(folder / "R"), "--edges", str(folder / "links.csv"), "--out", str(folder / "new.csv")]
+    assert run(new) == 2
+    assert "1 node(s) are not in the training graph and need features: new1" in capsys.readouterr().err
+    assert run([*new, "--add-missing-nodes"]) == 0
+    assert "1 node(s) that only edges name were added: new1; their features are zero" in capsys.readouterr().err
+    with (folder / "new.csv").open(newline="") as file:
+        assert [row[0] for row in list(csv.reader(file))[1:]] == ["new1", "007"]
 
 
 def test_new_nodes_reach_into_the_training_graph(trained):

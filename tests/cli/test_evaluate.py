@@ -1,7 +1,10 @@
 import json
 
+import numpy as np
+
 from cli.small_tables import graph_of
 from paretognn.cli.main import run
+from paretognn.downstream.partition import partition_digest
 
 
 def test_evaluate_writes_scores_and_prints_controls(trained, capsys):
@@ -14,6 +17,9 @@ def test_evaluate_writes_scores_and_prints_controls(trained, capsys):
     assert result["run"] == {"method": "paretognn", "preset": "auto", "steps": 2, "training_seeds": [0]}
     assert result["average"] is not None
     assert (folder / "R" / "link" / "split.parquet").exists()
+    kept = np.load(folder / "R" / "partition.npy")
+    assert result["partition"]["sizes"] == np.bincount(kept).tolist()
+    assert result["partition"]["digest"] == partition_digest(kept)
 
 
 def test_evaluate_tasks_seeds_and_no_controls(trained, capsys):

@@ -103,7 +103,7 @@ def test_a_signal_before_training_is_one_word_and_130(number, seconds):
     assert (child.returncode, errors.strip()) == (130, "interrupted")
 
 
-def test_edges_alone_and_without_a_copy(tables):
+def test_edges_alone_and_without_a_copy(tables, capsys):
     folder, _ids = tables
     only = ["--edges", str(folder / "edges.csv")]
     assert run(["train", *only, "--out", str(folder / "R"), "--steps", "2", "--no-graph-copy", *FAST]) == 0
@@ -116,6 +116,8 @@ def test_edges_alone_and_without_a_copy(tables):
     with (folder / "edges.csv").open("a") as file:
         file.write("n50,n51\nn50,n52\nn50,n53\n")
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1"]) == 2
+    assert "the graph has changed since this run was started" in capsys.readouterr().err
 
 
 def test_an_existing_run_is_never_overwritten(trained, capsys):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.metrics import normalized_mutual_info_score
 
 from downstream.graphs import clustered
 from paretognn.downstream import EvaluationWarning
@@ -8,7 +9,12 @@ from paretognn.errors import InputError
 
 
 def test_nmi_takes_the_arithmetic_mean():
-    assert nmi(np.array([0, 0, 0, 1, 1, 1]), np.arange(6)) == pytest.approx(0.5579, abs=1e-4)
+    halves, singles = np.array([0, 0, 0, 1, 1, 1]), np.arange(6)
+    assert nmi(halves, singles) == pytest.approx(0.5579, abs=1e-4)
+    for other, value in (("geometric", 0.6220), ("max", 0.3869)):
+        known = normalized_mutual_info_score(halves, singles, average_method=other)
+        assert known == pytest.approx(value, abs=1e-4)
+        assert abs(known - nmi(halves, singles)) > 0.05
 
 
 def test_nmi_is_symmetric_and_ignores_names():

@@ -23,7 +23,19 @@ def test_every_kind_gives_the_same_codes(labels, names):
 
 @pytest.mark.parametrize(
     "labels",
-    [[1, -1, 0], [1.0, np.nan, 0.0], [1.0, -1.0, 0.0], ["b", "", "a"], ["b", None, "a"], ["b", float("nan"), "a"]],
+    [
+        [1, -1, 0],
+        [1.0, np.nan, 0.0],
+        [1.0, -1.0, 0.0],
+        ["b", "", "a"],
+        ["b", None, "a"],
+        ["b", float("nan"), "a"],
+        ["b", "nan", "a"],
+        ["b", "-1", "a"],
+        [2, -1.0, 1],
+        np.array([2, -1, 1], dtype=object),
+        [2, None, 1],
+    ],
 )
 def test_unknown_labels(labels):
     codes, names = encode_labels(labels)

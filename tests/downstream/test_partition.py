@@ -7,6 +7,7 @@ from downstream.graphs import complete, graph_of, path, random_graph
 from paretognn.downstream import EvaluationWarning, metis_partition
 from paretognn.downstream.partition import edge_cut, partition_digest
 from paretognn.errors import InputError
+from paretognn.graph import Graph
 
 
 def test_cut_and_balance_of_k16():
@@ -31,6 +32,8 @@ def test_one_part_and_none():
     assert metis_partition(path(3), 1).tolist() == [0, 0, 0]
     with pytest.raises(InputError, match="at least 1 part"):
         metis_partition(path(3), 0)
+    with pytest.raises(InputError, match="the graph has no nodes"):
+        metis_partition(Graph(np.zeros(1, np.int64), np.zeros(0, np.int32)), 5)
 
 
 def test_no_edges():

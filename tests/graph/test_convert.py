@@ -127,9 +127,10 @@ def test_c05_networkx_nodes_without_a_vector():
     source.nodes[2]["x"] = [1.0]
     with pytest.raises(InputError, match="differs in length"):
         as_graph(source)
-    source.nodes[2]["x"] = ["a", "b"]
-    with pytest.raises(InputError, match="not numeric"):
-        as_graph(source)
+    for value in (["a", "b"], [1j, 0]):
+        source.nodes[2]["x"] = value
+        with pytest.raises(InputError, match=r"'x' is not numeric: \[.*\] at node '2'"):
+            as_graph(source)
 
 
 def test_networkx_graphs_that_cannot_be_read():
@@ -141,13 +142,73 @@ def test_networkx_graphs_that_cannot_be_read():
         as_graph(nx.Graph([(1, 2, {"weight": "heavy"})]))
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_c02_a_blank_node_of_networkx_is_an_error(blank):
+    with pytest.raises(InputError, match="networkx graph: an id is blank in row 2"):
+        as_graph(nx.Graph([("a", blank), ("b", "a")]))
+
+
+def test_c02_nodes_of_networkx_that_a_gap_has_turned_into_floats_are_an_error():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, None]})
+    with pytest.raises(InputError, match=r"text or integers, not the float 2\.0: is there a blank"):
+        as_graph(nx.from_pandas_edgelist(frame))
+
+
+def test_c03_huge_ids_of_networkx_stay_distinct_and_exact():
+    source = nx.Graph([(9007199254740993, 9007199254740992), (123456789012345678901, -1)])
+    graph = as_graph(source)
+    assert graph.ids.to_pylist() == ["9007199254740993", "9007199254740992", "123456789012345678901", "-1"]
+    assert graph.num_edges == 2
+
+
+ROWS = [("a", "b", 2), ("b", "a", 2), ("b", "c", 1), ("c", "b", 3)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        nx.MultiDiGraph([(u, v, {"weight": w}) for u, v, w in ROWS]),
+        Data(
+            x=torch.eye(3),
+            edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+            edge_weight=torch.tensor([2.0, 2, 1, 3]),
+        ),
+        sp.coo_array(([2, 2, 1, 3], ([0, 1, 1, 2], [1, 0, 2, 1])), shape=(3, 3)),
+    ],
+    ids=["networkx", "pyg", "scipy"],
+)
+def test_c10_both_directions_mean_one_weight_and_conflicts_are_told(source):
+    graph = as_graph(source)
+    assert graph.adjacency().toarray().tolist() == [[0, 2, 0], [2, 0, 2], [0, 2, 0]]
+    assert graph.warnings == ("1 edge(s) were given different weights; their mean is used",)
+
+
+@pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), 1e300])
+def test_c11_bad_weights_name_count_and_first_edge(weight):
+    data = Data(x=torch.eye(3), edge_index=torch.tensor(EDGES), edge_weight=torch.tensor([1, weight]).double())
+    matrix = sp.coo_array(([1, weight], tuple(EDGES)), shape=(3, 3))
+    for source in (data, matrix, nx.Graph([(0, 1, {"weight": 1}), (1, 2, {"weight": weight})])):
+        with pytest.raises(InputError, match=r"1 edge weight\(s\) are negative, NaN or infinite.*in edge 2"):
+            as_graph(source)
+
+
+def test_a_weight_that_vanishes_in_single_precision_is_no_edge_and_told():
+    graph = as_graph(nx.Graph([("a", "b", {"weight": 1}), ("b", "c", {"weight": 1e-300})]))
+    assert graph.pairs().tolist() == [[0, 1]]
+    assert graph.warnings == ("1 edge rows have weight 0 and are not edges",)
+
+
 def test_c12_explicit_zeros_are_not_edges():
     matrix = sp.csr_array(np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]]))
     matrix[0, 2] = 0
     assert matrix.nnz == 2
     graph = as_graph((matrix, None))
-    assert graph.pairs().tolist() == [[0, 1]]
-    assert graph.warnings == ()
+    torch_matrix = torch.sparse_csr_tensor([0, 2, 2, 2], [1, 2], [1.0, 0.0], (3, 3))
+    for structure in (matrix, matrix.tocoo(), torch_matrix):
+        graph = as_graph((structure, None))
+        assert graph.pairs().tolist() == [[0, 1]]
+        assert graph.warnings == ()
 
 
 def test_c13_every_scipy_format_gives_the_same_graph():
@@ -160,10 +221,40 @@ def test_c13_every_scipy_format_gives_the_same_graph():
         sp.coo_matrix,
         sp.coo_array,
         sp.lil_array,
+        sp.dia_array,
+        sp.bsr_array,
+        sp.dok_matrix,
     ]
     graphs = [as_graph((kind(dense), np.eye(4))) for kind in kinds] + [as_graph(sp.csr_array(dense))]
     assert {graph.replace(features=None).digest() for graph in graphs} == {graphs[-1].digest()}
     assert graphs[0].num_edges == 3
+
+
+def test_c13_a_place_that_is_stored_twice_has_the_sum_in_every_format():
+    twice = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(2, 2))
+    rows = sp.csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    for matrix in (twice, twice.tocsr(), twice.tocsc(), rows):
+        assert as_graph(matrix).adjacency().toarray().tolist() == [[0, 3], [3, 0]]
+    assert (twice.nnz, rows.nnz) == (2, 2)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e39])
+def test_c15_gaps_name_column_count_and_first_node(value):
+    source = nx.path_graph(["a", "b", "c"])
+    for name in source.nodes:
+        source.nodes[name]["x"] = [1.0, 1.0 if name == "a" else value]
+    with pytest.raises(InputError, match=r"2 value\(s\) are NaN or infinite; the first is in column 1 of node 'b'"):
+        as_graph(source)
+    x = torch.tensor([[1, 1], [1, value], [1, value]], dtype=torch.float64)
+    with pytest.raises(InputError, match=r"2 value\(s\) .* column 1 of node '1'"):
+        as_graph(Data(x=x, edge_index=torch.tensor(EDGES)))
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int64, torch.bool, torch.float16, torch.float64])
+def test_c16_numbers_of_every_kind_become_float32(dtype):
+    features = as_graph(Data(x=torch.eye(3).to(dtype), edge_index=torch.tensor(EDGES))).features
+    assert features.dtype == np.float32
+    assert features.tolist() == np.eye(3).tolist()
 
 
 def test_inputs_are_not_changed():
@@ -229,8 +320,9 @@ def test_anything_else_says_what_is_accepted(source):
     [
         ((EDGES.astype(float), np.eye(3)), "must be integers"),
         ((EDGES.T[:1], np.eye(3)), r"\[2, E\]"),
-        ((EDGES, np.eye(2)), r"outside 0\.\.1"),
-        ((EDGES - 1, np.eye(3)), r"outside 0\.\.2"),
+        ((EDGES, np.eye(2)), r"1 edge endpoint\(s\) outside 0\.\.1: 2$"),
+        ((EDGES - 1, np.eye(3)), r"1 edge endpoint\(s\) outside 0\.\.2: -1$"),
+        (Data(x=torch.eye(2), edge_index=torch.tensor(EDGES)), r"1 edge endpoint\(s\) outside 0\.\.1: 2$"),
         ((EDGES, np.eye(3), [0, 1]), "2 labels, where 3 are needed"),
         ((EDGES, np.array([["a"], ["b"], ["c"]])), "not a matrix of numbers"),
         ((EDGES, np.array([[1], [np.inf], [2]])), "1 value.*column 0 of node '1'"),
@@ -238,6 +330,10 @@ def test_anything_else_says_what_is_accepted(source):
         ((sp.eye_array(3, 4), None), "not square"),
         ((sp.csr_array(np.eye(3, k=1)), np.eye(4)), "4 rows of features for 3 nodes"),
         ((sp.csr_array(-np.eye(3, k=1)), None), "negative"),
+        ((sp.csr_array(1j * np.eye(3, k=1)), None), "weights must be numbers, not complex128"),
+        ((EDGES, 1j * np.eye(3)), "not a matrix of numbers: complex128"),
+        ((EDGES, sp.csr_array(1j * np.eye(3))), "not a matrix of numbers: complex128"),
+        ((EDGES, np.full((3, 1), np.datetime64("2020-01-01"))), "not a matrix of numbers: datetime64"),
         (Data(x=torch.eye(3)), "no edge_index"),
         (Data(x=torch.eye(3), edge_index=torch.tensor(EDGES), edge_weight=torch.ones(3)), "3 edge weights"),
     ],

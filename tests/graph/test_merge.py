@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from paretognn.errors import InputError
-from paretognn.graph import FeatureColumn, as_graph, build_graph, merge_graphs, read_rows, read_tables
+from paretognn.graph import FeatureColumn, TableOptions, as_graph, build_graph, merge_graphs, read_rows, read_tables
 
 NODES = "id,x,colour,label\na,1,red,u\nb,2,blue,v\nc,3,red,\n"
 EDGES = "source,target\na,b\nb,c\n"
@@ -84,6 +84,16 @@ def test_edges_alone(base, new_rows, desk):
     merged, at = merge_graphs(featureless, new_rows(featureless, None, "source,target\nz,a\n"))
     assert merged.ids.to_pylist() == ["a", "b", "c", "z"]
     assert at.tolist() == [3, 0]
+
+
+def test_edges_alone_add_nodes_where_that_is_asked_for(base, desk):
+    path = desk.write("new_edges.csv", "source,target\nz,a\n")
+    rows = read_rows(None, path, TableOptions(add_missing_nodes=True), schema=base.feature_columns)
+    merged, at = merge_graphs(base, rows)
+    assert merged.ids.to_pylist() == ["a", "b", "c", "z"]
+    assert at.tolist() == [3, 0]
+    assert merged.features[3].tolist() == [0, 0, 0]
+    assert merged.warnings == ("1 node(s) that only edges name were added: z; their features are zero",)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])

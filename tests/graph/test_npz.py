@@ -99,6 +99,16 @@ def test_c14_names_that_are_objects_are_left_out_and_told(write):
         ({"labels": np.zeros(4)}, "'labels' has shape"),
         ({"attr_matrix": np.zeros((4, 2))}, "3 rows are needed"),
         ({"attr_matrix": np.array([[np.nan], [1], [2]])}, "NaN"),
+        ({"adj_data": np.array([1.0, 1e300])}, "1 edge weight.* in edge 2"),
+        (
+            {
+                "attr_matrix": np.array([[1, 1], [1, np.nan], [2, np.inf]]),
+                "node_names": np.array(["a", "b", "c"]),
+                "attr_names": np.array(["p", "q"]),
+            },
+            r"2 value\(s\).* column 'q' of node 'b'",
+        ),
+        ({"node_names": np.array(["a", "", "c"])}, "array 'node_names': an id is blank in row 2"),
         ({"node_names": np.array(["a", "b", "a"])}, r"duplicate node id 'a' \(rows 1 and 3\)"),
     ],
 )

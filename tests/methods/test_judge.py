@@ -73,6 +73,31 @@ def test_verdict_says_so_where_training_did_not_pay():
     assert "10.0 points above" in verdict({**score(0.7), "controls": {"raw": score(0.6)}})
 
 
+def test_c30_nodes_that_the_split_isolates_are_counted_and_still_embedded():
+    star = build_graph(10, np.zeros(9, int), np.arange(1, 10), features=np.eye(10))
+    split = open_link_split(star, CONFIG)
+    assert np.isfinite(link_embeddings(split.train_graph(star), CONFIG)).all()
+    result = evaluate(ParetoGNN(steps=1, settings=SMALL).fit(star), star, seeds=1, tasks=["link_prediction"])
+    assert "link split: 3 node(s) have no edge left in the train graph" in result["warnings"]
+    assert result["tasks"]["link_prediction"]["mean"] is not None
+
+
+def test_c28_a_score_that_cannot_be_is_null_with_its_reason_and_no_nan():
+    low, high = np.triu_indices(5, 1)
+    complete = build_graph(5, low, high, features=np.eye(5))
+    result = evaluate(ParetoGNN(steps=1, settings=SMALL).fit(complete), complete, seeds=1)
+    link = json.loads(json.dumps(result, allow_nan=False))["tasks"]["link_prediction"]
+    assert link["mean"] is None
+    assert "the graph has 0 pair(s) without an edge" in link["reason"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_said_of_the_partition_is_in_the_result(recwarn):
+    graph = make_graph(6)
+    result = judge(np.eye(6), graph, tasks=["partition_prediction"], seeds=1)
+    assert "partition: 10 parts for 6 nodes, cut to 6" in result["warnings"]
+
+
 def test_from_python():
     graph = make_graph(120, 8)
     model = ParetoGNN(steps=2, settings=SMALL).fit(graph)

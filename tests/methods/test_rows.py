@@ -6,6 +6,7 @@ from torch_geometric.nn import GCNConv
 from made import SMALL, make_graph
 from paretognn import ParetoGNN
 from paretognn.errors import InputError
+from paretognn.graph import build_graph
 from paretognn.methods import METHODS, Method, method_config, searched
 from paretognn.methods.published import published_table
 from paretognn.training import train
@@ -27,6 +28,29 @@ def test_every_method_trains_whole_and_on_sub_graphs(method):
         assert embeddings.shape == (40, 4)
         assert np.isfinite(embeddings).all()
         assert embeddings.std() > 0
+
+
+def tiny(nodes, edges, features=True):
+    ends = np.array(edges, dtype=int).reshape(-1, 2)
+    return build_graph(nodes, ends[:, 0], ends[:, 1], features=np.eye(nodes, 5) if features else None)
+
+
+TINY = {
+    "one node": tiny(1, []),
+    "no edges": tiny(2, [], features=False),
+    "isolated nodes": tiny(5, [(0, 1)]),
+    "complete": tiny(4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+}
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "autossl-es"])
+@pytest.mark.parametrize("graph", TINY.values(), ids=TINY)
+def test_c18_c33_every_method_embeds_every_node_of_a_tiny_graph(method, graph):
+    for sampler in (None, {"name": "k-hop", "seeds": 4}):
+        config, _ = method_config(graph, method, "quick", {**FAST, "sampler": sampler})
+        embeddings = train(graph, config)[1]
+        assert embeddings.shape == (graph.num_nodes, 4)
+        assert np.isfinite(embeddings).all()
 
 
 def test_settings_are_the_authors_where_they_name_the_data_set():
@@ -98,6 +122,13 @@ def test_a_diffusion_of_too_many_nodes_is_refused_before_a_run_starts(monkeypatc
     monkeypatch.setattr("paretognn.sampling.diffusion.LIMIT", 50)
     with pytest.raises(InputError, match="60 nodes"):
         method_config(make_graph(60), "mvgrl")
+
+
+def test_c32_the_diffusion_of_a_long_path_is_refused():
+    path = np.arange(200_000)
+    graph = build_graph(len(path), path[:-1], path[1:])
+    with pytest.raises(InputError, match="a diffusion of 200,000 nodes would take hours"):
+        ParetoGNN("mvgrl", steps=1).fit(graph)
 
 
 class Dropping(torch.nn.Module):

@@ -1,13 +1,16 @@
 import numpy as np
 import pytest
 import torch
+from torch_geometric.nn import GAT, GIN, GraphSAGE
 
 from made import generator, make_graph, normalised_dense, on_device, plain_view, scaled_dense
 from paretognn.graph import build_graph
-from paretognn.nn import GCN, BatchNorm, EncoderSettings, PyGEncoder
+from paretognn.nn import GCN, BatchNorm, BranchedGCN, EncoderSettings, PyGEncoder
 from paretognn.nn.norm import EPS, _BatchNorm
 from paretognn.nn.prelu import _PReLU
 from paretognn.training.inference import embed
+
+NORMS = ("batch", "layer", "none")
 
 
 def dense_forward(encoder, adjacency, x):
@@ -71,7 +74,7 @@ def test_batch_norm_keeps_its_digits_beside_a_large_mean():
     torch.testing.assert_close(norm.double()(x), want)
 
 
-@pytest.mark.parametrize("norm", ["batch", "layer", "none"])
+@pytest.mark.parametrize("norm", NORMS)
 def test_embedding_in_batches_equals_one_pass(graph, norm):
     prepared = on_device(graph)
     encoder = GCN(prepared.features.width, EncoderSettings(hidden_dims=[16, 8], norm=norm))
@@ -98,18 +101,36 @@ def test_permuting_nodes_permutes_embeddings():
     np.testing.assert_allclose(embed(encoder, on_device(moved), calibrate=True), first[order], atol=1e-4)
 
 
-def test_c35_no_edges_and_one_node():
-    for n in (1, 2):
-        graph = build_graph(n, [], [], features=np.eye(n, 3))
-        prepared = on_device(graph)
-        encoder = GCN(3, EncoderSettings(hidden_dims=[4, 2]))
+ENCODERS = {
+    **{norm: lambda norm=norm: GCN(3, EncoderSettings(hidden_dims=[4, 2], norm=norm)) for norm in NORMS},
+    "two operators": lambda: BranchedGCN(3, EncoderSettings(hidden_dims=[2], operators=["adjacency", "diffusion"])),
+    "mean of neighbours": lambda: PyGEncoder(GraphSAGE(3, 4, 2, out_channels=2), 3),
+    "attention": lambda: PyGEncoder(GAT(3, 4, 2, out_channels=2), 3),
+    "sum of neighbours": lambda: PyGEncoder(GIN(3, 4, 2, out_channels=2), 3),
+}
+
+
+@pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS)
+@pytest.mark.parametrize("n", [1, 2])
+def test_c35_no_edges_and_one_node(make, n):
+    prepared = on_device(build_graph(n, [], [], features=np.eye(n, 3)))
+    encoder = make()
+    if not isinstance(encoder, BranchedGCN):
         assert torch.isfinite(encoder(plain_view(prepared))).all()
-        assert np.isfinite(embed(encoder, prepared, calibrate=True)).all()
+    embeddings = embed(encoder, prepared, calibrate=True)
+    assert embeddings.shape == (n, 2)
+    assert np.isfinite(embeddings).all()
+
+
+def test_c36_a_last_batch_of_one_row_is_embedded_as_the_others():
+    prepared = on_device(build_graph(5, [0, 1, 3], [1, 2, 4], features=np.eye(5)))
+    encoder = GCN(5, EncoderSettings(hidden_dims=[4, 2]))
+    whole = embed(encoder, prepared, calibrate=True)
+    np.testing.assert_allclose(embed(encoder, prepared, calibrate=True, rows=4), whole, atol=1e-6)
+    assert np.isfinite(whole).all()
 
 
 def test_any_pyg_module_can_be_the_encoder(graph):
-    from torch_geometric.nn import GraphSAGE
-
     from paretognn.sampling import sage_view
 
     module = GraphSAGE(graph.num_features, 8, 2, out_channels=5)

@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -44,6 +46,26 @@ def test_c31_float32_to_1e_5(views):
     assert got.item() == pytest.approx(want.item(), abs=1e-5)
     for a, b in zip(torch.autograd.grad(got, small), torch.autograd.grad(want, views), strict=True):
         torch.testing.assert_close(a.double(), b, atol=1e-5, rtol=1e-3)
+
+
+def test_c31_memory_grows_with_the_nodes_not_their_square():
+    """Peak resident memory of 20,000 nodes, forward and backward; all similarities would take 6 GiB."""
+    program = (
+        "import torch; from paretognn.training.memory import peak_memory;"
+        "from paretognn.pretext.info_nce import info_nce;"
+        "a, b = (torch.randn(20_000, 64).requires_grad_() for _ in range(2)); info_nce(a[:9], b[:9], 0.5).backward();"
+        "before = peak_memory(); info_nce(a, b, 0.5).backward(); print(peak_memory() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 0 < int(done.stdout) < 1.5e9
+
+
+def test_c33_a_single_node_has_no_negatives_and_loss_zero():
+    first, second = (torch.randn(1, 4, requires_grad=True) for _ in range(2))
+    loss = info_nce(first, second, 0.5)
+    assert loss.item() == pytest.approx(0, abs=1e-6)
+    for grad in torch.autograd.grad(loss, (first, second)):
+        torch.testing.assert_close(grad, torch.zeros(1, 4), atol=1e-6, rtol=0)
 
 
 def test_gradcheck():

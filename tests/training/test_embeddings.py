@@ -63,6 +63,47 @@ def test_a_byte_order_mark_does_not_turn_ids_into_numbers(tmp_path):
     assert (read_embeddings(tmp_path / "x.csv", graph) == POINTS).all()
 
 
+def test_a_title_in_quotes_does_not_turn_ids_into_numbers(tmp_path):
+    graph = build_graph(2, [0], [1], ids=pa.array(["9007199254740993", "007"]))
+    (tmp_path / "x.csv").write_text('"user, id",e0\n007,1\n9007199254740993,2\n')
+    assert read_embeddings(tmp_path / "x.csv", graph).tolist() == [[2], [1]]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["a", "b", "a"], r"duplicate node id 'a' \(rows 1 and 3\)"),
+        (["a", "b", ""], "column 'id' is blank in row 3"),
+        ([1, 2, None], "column 'id' is blank in row 3"),
+        ([1.0, 2.0, 3.0], "ids must be text or integers"),
+    ],
+)
+def test_ids_that_are_blank_floats_or_come_twice_are_named(tmp_path, ids, message):
+    pq.write_table(pa.table({"id": ids, "e0": [0.0, 1.0, 2.0]}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=message):
+        read_embeddings(tmp_path / "x.parquet", build_graph(2, [0], [1], ids=pa.array(["a", "b"])))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npy"])
+def test_values_that_are_not_finite_are_named(tmp_path, suffix, value):
+    points = POINTS.astype(np.float64)
+    points[[3, 7], 1] = value
+    path = tmp_path / f"x.{suffix}"
+    write_embeddings(path, GRAPH.id_array(), points)
+    with pytest.raises(InputError, match=rf"x\.{suffix}: 2 value\(s\) are NaN or infinite.* dimension 1 of node '3'"):
+        read_embeddings(path, GRAPH)
+
+
+def test_a_data_frame_with_ids_as_its_index_is_read(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(POINTS, index=IDS[::-1], columns=["e0", "e1"])
+    frame.to_parquet(tmp_path / "x.parquet")
+    frame.to_csv(tmp_path / "x.csv")
+    for name in ("x.parquet", "x.csv"):
+        assert (read_embeddings(tmp_path / name, GRAPH) == POINTS[::-1]).all()
+
+
 def test_a_full_disk_is_an_os_error_that_names_the_file(tmp_path, monkeypatch):
     def full(*_):
         raise SafetensorError("No space left on device")

@@ -7,7 +7,7 @@ from torch import nn
 
 from made import SMALL, make_graph, on_device, plain_view
 from paretognn.errors import NonFiniteError
-from paretognn.pretext import TASKS, PretextTask, TaskSettings
+from paretognn.pretext import TASKS, PretextTask, RepDecor, TaskSettings
 from paretognn.reconcile import min_norm_weights
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
 from paretognn.training.multitask import learning_rate
@@ -139,6 +139,35 @@ def test_c38_none_counts_as_zeros_and_a_zero_task_leaves(fake_task):
     assert s.model.tasks["still"].head.item() != before
 
 
+class Held(nn.Module):
+    """An encoder that holds numbers and looks at nothing."""
+
+    out_dim = 1
+
+    def __init__(self, shape):
+        super().__init__()
+        self.numbers = nn.Parameter(torch.linspace(-1, 1, 24).reshape(shape))
+
+
+def test_c37_a_gradient_of_four_dimensions_equals_its_flattened_form(fake_task):
+    shape = (2, 3, 2, 2)
+    towards = [torch.randn(shape, generator=torch.Generator().manual_seed(k)).transpose(0, 3) for k in range(3)]
+    tasks = dict.fromkeys(SMALL["tasks"])
+    for k, direction in enumerate(towards):
+        value = lambda enc, _, head, d=direction: (enc.numbers.flatten() * d.transpose(0, 3).flatten()).sum() * head  # noqa: E731
+        tasks |= fake_task(f"task{k}", value)
+    config = make_config(merge(SMALL, {"tasks": tasks}))
+    steppers = [
+        MultiTaskStepper(MultiTaskModel(config, 12, Held(form)), on_device(make_graph()), config)
+        for form in (shape, (24,))
+    ]
+    first, second = (s.step() for s in steppers)
+    assert first.weights == second.weights
+    assert torch.equal(steppers[0].gradients, steppers[1].gradients)
+    flat_rows = torch.stack([d.transpose(0, 3).flatten() for d in towards])
+    torch.testing.assert_close(steppers[0].gradients, flat_rows)
+
+
 def test_all_tasks_zero_changes_no_shared_weight(fake_task):
     still = fake_task("still", lambda enc, view, head: head * 2.0)
     s = stepper({"tasks": {**dict.fromkeys(SMALL["tasks"]), **still}, "optimizer": {"weight_decay": 0}})
@@ -174,6 +203,28 @@ def test_c43_same_seed_same_losses_other_seed_others():
     first, again, other = ([s.step().losses for _ in range(3)] for s in (stepper(), stepper(), stepper({"seed": 1})))
     assert first == again
     assert first != other
+
+
+def test_c44_every_step_draws_other_augmentations_and_a_rerun_repeats_them(monkeypatch):
+    sound, drawn = RepDecor.sample, []
+
+    def sample(self, graph, encoder, generator):
+        views = sound(self, graph, encoder, generator)
+        drawn.append([(v.nodes, v.adjacencies[0].indices, v.features.column_mask) for v in views])
+        return views
+
+    def equal(one, other):
+        pairs = [(a, b) for v, w in zip(one, other, strict=True) for a, b in zip(v, w, strict=True)]
+        return all(torch.equal(a, b) for a, b in pairs)
+
+    monkeypatch.setattr(RepDecor, "sample", sample)
+    for s in (stepper(), stepper()):
+        s.step()
+        s.step()
+    first, second, again, second_again = drawn
+    assert equal(first, again)
+    assert equal(second, second_again)
+    assert not equal(first, second)
 
 
 @pytest.mark.parametrize("reconciler", ["mgda", "mgda-frank-wolfe", "weighted-sum", "uniform", "random"])

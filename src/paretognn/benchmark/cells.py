@@ -43,7 +43,10 @@ class CellKey:
         if self.settings:
             text = json.dumps(self.settings, sort_keys=True)
             parts.append(hashlib.sha256(text.encode()).hexdigest()[:8])
-        return "__".join(re.sub(r"[^\w.+-]", "-", part) for part in parts)
+        plain = [re.sub(r"[^\w.+-]", "-", part) for part in parts]
+        if plain != parts:  # "a b" is not "a-b"
+            plain.append(hashlib.sha256("/".join(parts).encode()).hexdigest()[:8])
+        return "__".join(plain)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def command(
         Path | None,
         typer.Option(help="Folder of the data sets; default $PARETOGNN_DATA, then a cache folder."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")] = False,
 ) -> None:
     entries = describe_datasets(data_root)
     if as_json:

@@ -25,7 +25,7 @@ Examples:
 @takes_graph
 def command(
     source: GraphSource,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")] = False,
 ) -> None:
     graph = source.load()
     summary = summarise(graph)

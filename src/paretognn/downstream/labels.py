@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from paretognn.errors import InputError
+from paretognn.graph.labels import encode_values
 
 UNKNOWN = -1
 
@@ -14,8 +15,8 @@ UNKNOWN = -1
 def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     """Codes int64 [N] in 0..k-1 by sorted value, -1 where unknown, and the k original names.
 
-    Text, booleans, integers and floats are taken, as [N] or [N, 1]. Unknown are: negative numbers, NaN, None
-    and blank text. A float without a fraction is named like the integer.
+    Text, booleans, integers and floats are taken, as [N] or [N, 1]. Unknown are: negative numbers, NaN and None;
+    text is read as in a table (`paretognn.graph.labels`). A float without a fraction is named like the integer.
 
     Raises InputError for other shapes.
     """
@@ -32,9 +33,7 @@ def encode_labels(labels: Any) -> tuple[np.ndarray, tuple[str, ...]]:
     elif values.dtype.kind == "b":
         known = np.ones(len(values), dtype=bool)
     else:
-        missing = np.array([v is None or v != v or not str(v).strip() for v in values.tolist()], dtype=bool)
-        known = ~missing
-        values = np.array([str(v) for v in values.tolist()])
+        return encode_values(values)
     codes = np.full(len(values), UNKNOWN, dtype=np.int64)
     distinct, codes[known] = np.unique(values[known], return_inverse=True)
     return codes, tuple(_name(value) for value in distinct.tolist())

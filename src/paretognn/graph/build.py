@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
 from paretognn.errors import InputError
-from paretognn.graph.graph import Counts, Features, Graph
+from paretognn.graph.graph import Counts, FeatureColumn, Features, Graph
+from paretognn.graph.ids import listed, shown
 
 
 def build_graph(
@@ -45,7 +47,7 @@ def build_graph(
     if features is not None and features.shape[0] != num_nodes:
         raise InputError(f"there are {features.shape[0]} rows of features for {num_nodes} nodes")
     if len(source) and (min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= num_nodes):
-        raise InputError(f"an edge endpoint lies outside 0..{num_nodes - 1}")
+        raise InputError(_outside(np.concatenate([source, target]), num_nodes))
     warnings = list(attributes.pop("warnings", ()))
     notes = list(attributes.pop("notes", ()))
 
@@ -53,7 +55,7 @@ def build_graph(
     keep = source != target
     loops = rows - int(keep.sum())
     if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)
+        weights = _as_weights(weights)
         bad = ~np.isfinite(weights) | (weights < 0)
         if bad.any():
             first = int(np.flatnonzero(bad)[0])
@@ -100,7 +102,9 @@ def build_graph(
         indptr=matrix.indptr.astype(np.int64),
         indices=matrix.indices.astype(np.int32 if num_nodes < 2**31 else np.int64),
         weights=None if pair_weights is None else matrix.data,
-        features=None if features is None else as_features(features),
+        features=None
+        if features is None
+        else as_features(features, attributes.get("ids"), attributes.get("feature_columns")),
         counts=Counts(rows=rows, self_loops=loops, duplicates=len(source) - len(unique), one_way=one_way),
         notes=tuple(notes),
         warnings=tuple(warnings),
@@ -116,15 +120,35 @@ def _as_indices(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int64)
 
 
+def _outside(ends: np.ndarray, num_nodes: int) -> str:
+    strange = np.unique(ends[(ends < 0) | (ends >= num_nodes)])
+    return f"{len(strange)} edge endpoint(s) outside 0..{num_nodes - 1}: {listed(pa.array(strange).cast(pa.string()))}"
+
+
+def _as_weights(values: Any) -> np.ndarray:
+    """float64 [R] of the precision and range in which weights are kept, so that what overflows or vanishes there does
+    so here, where it is seen."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "biuf":
+        raise InputError(f"edge weights must be numbers, not {values.dtype}")
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32).astype(np.float64)
+
+
 SPARSE_BELOW = 0.25
 """Density below which a dense matrix of zeros is worth keeping in sparse form."""
 
 
-def as_features(features: Any, node_name: Any = str) -> Features:
-    """Float32 features, sparse kept sparse; `InputError` where a value is NaN or infinite.
+def as_features(
+    features: Any, ids: pa.StringArray | None = None, columns: tuple[FeatureColumn, ...] | None = None
+) -> Features:
+    """Float32 features, sparse kept sparse; `InputError` where a value is no number, NaN or infinite.
 
-    ``node_name(i)`` turns a row number into the name that an error shows. The input is not changed.
+    ids [N] and columns [D] name the place in an error, where there are any. The input is not changed.
     """
+    kind = getattr(features, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind in "cmM":
+        raise InputError(f"features are not a matrix of numbers: {kind}")
     if sp.issparse(features):
         with np.errstate(over="ignore"):
             matrix = sp.csr_array(features, dtype=np.float32, copy=True)
@@ -133,10 +157,7 @@ def as_features(features: Any, node_name: Any = str) -> Features:
         bad = np.flatnonzero(~np.isfinite(matrix.data))
         if len(bad):
             row = int(np.searchsorted(matrix.indptr, bad[0], side="right") - 1)
-            raise InputError(
-                f"features: {len(bad)} value(s) are NaN or infinite; "
-                f"the first is in column {int(matrix.indices[bad[0]])} of node '{node_name(row)}'"
-            )
+            raise InputError(_not_finite(len(bad), row, int(matrix.indices[bad[0]]), ids, columns))
         return matrix
     try:
         with np.errstate(over="ignore"):
@@ -149,8 +170,13 @@ def as_features(features: Any, node_name: Any = str) -> Features:
     if len(bad_rows):
         column = int(np.flatnonzero(~np.isfinite(dense[bad_rows[0]]))[0])
         total = int((~np.isfinite(dense)).sum())
-        raise InputError(
-            f"features: {total} value(s) are NaN or infinite; "
-            f"the first is in column {column} of node '{node_name(int(bad_rows[0]))}'"
-        )
+        raise InputError(_not_finite(total, int(bad_rows[0]), column, ids, columns))
     return dense
+
+
+def _not_finite(
+    count: int, row: int, column: int, ids: pa.StringArray | None, columns: tuple[FeatureColumn, ...] | None
+) -> str:
+    node = row if ids is None else shown(ids[row].as_py())
+    title = column if columns is None else f"'{shown(columns[column].name)}'"
+    return f"features: {count} value(s) are NaN or infinite; the first is in column {title} of node '{node}'"

@@ -7,6 +7,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from paretognn.errors import InputError
+from paretognn.graph.adjacency import matrix_entries
 from paretognn.graph.build import build_graph
 from paretognn.graph.from_networkx import from_networkx
 from paretognn.graph.from_pyg import edge_ends, from_pyg, labels_of
@@ -53,10 +54,7 @@ def _from_arrays(structure: Any, features: Any, labels: Any) -> Graph:
         num_nodes = structure.shape[0]
         if structure.shape != (num_nodes, num_nodes):
             raise InputError(f"the adjacency matrix is not square: {structure.shape}")
-        entries = structure.tocoo()
-        # An explicit zero in a sparse matrix is no edge, and nothing to warn about.
-        kept = entries.data != 0
-        source, target, weights = entries.row[kept], entries.col[kept], entries.data[kept]
+        source, target, weights = matrix_entries(structure)
     else:
         source, target = edge_ends(structure)
         top = int(max(source.max(), target.max())) + 1 if source.size else 0

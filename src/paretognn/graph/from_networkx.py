@@ -11,7 +11,7 @@ from paretognn.errors import InputError
 from paretognn.graph.build import build_graph
 from paretognn.graph.graph import Graph
 from paretognn.graph.host import to_host
-from paretognn.graph.ids import as_ids, check_unique, listed
+from paretognn.graph.ids import as_ids, check_ids, listed, shown
 from paretognn.graph.labels import encode_values
 
 
@@ -20,13 +20,13 @@ def from_networkx(source: Any, fill_missing: bool) -> Graph:
     or ``label``; edge attribute ``weight`` (1 where an edge has none).
 
     Raises InputError where some nodes have ``x`` and others not (unless ``fill_missing``), where vectors
-    differ in length, and where two nodes have one text.
+    differ in length, where two nodes have one text, and for nodes that are blank or floats.
     """
     nodes = list(source.nodes)
     if not nodes:
         raise InputError("the graph has no nodes")
     ids = as_ids(nodes)
-    check_unique(ids, "networkx graph", lambda row: row + 1)
+    check_ids(ids, "networkx graph")
     index = {node: k for k, node in enumerate(nodes)}
     edges = list(source.edges(data="weight"))
     ends = np.array([(index[u], index[v]) for u, v, _ in edges], dtype=np.int64).reshape(-1, 2)
@@ -71,19 +71,26 @@ def _features(vectors: list[Any], ids: pa.StringArray, fill_missing: bool) -> tu
     if missing and not fill_missing:
         raise InputError(
             f"{len(missing)} of {len(vectors)} nodes have no feature vector 'x': {nodes}; "
-            "fill_missing=True gives them zeros"
+            "as_graph(graph, fill_missing=True) gives them zeros"
         )
     rows = [None if vector is None else np.ravel(to_host(vector)) for vector in vectors]
     widths = {len(row) for row in rows if row is not None}
     if len(widths) > 1:
         raise InputError(f"node attribute 'x' differs in length: {sorted(widths)[:5]}")
     zero = np.zeros(widths.pop(), dtype=np.float32)
-    try:
-        matrix = np.array([zero if row is None else row for row in rows], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("node attribute 'x' is not numeric on every node") from None
+    matrix = np.array([zero if row is None else _numbers(row, ids[k].as_py()) for k, row in enumerate(rows)])
     warnings = (f"{len(missing)} node(s) without 'x' have zero features: {nodes}",) if missing else ()
     return matrix, warnings
+
+
+def _numbers(row: np.ndarray, node: str) -> np.ndarray:
+    try:
+        if row.dtype.kind == "c":
+            raise TypeError
+        return row.astype(np.float64)
+    except (TypeError, ValueError):
+        first = shown(str(row.tolist()[:3]))
+        raise InputError(f"node attribute 'x' is not numeric: {first} at node '{shown(node)}'") from None
 
 
 def _labels(values: list[Any]) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -14,12 +14,21 @@ from paretognn.graph.table import Table
 
 def check_filled(table: Table, column: str, ids: pa.ChunkedArray) -> None:
     """Raise InputError for the first blank id, naming its place."""
+    _check_filled(ids, f"{table.path}: column '{column}'", table.place)
+
+
+def _check_filled(ids: pa.ChunkedArray | pa.StringArray, where: str, place: Callable[[int], str]) -> None:
     blank = pc.equal(pc.utf8_trim_whitespace(ids), "")
     count = pc.sum(blank).as_py()
     if count:
         more = f" ({count} blank in all)" if count > 1 else ""
-        place = table.place(pc.index(blank, True).as_py())
-        raise InputError(f"{table.path}: column '{column}' is blank in {place}{more}")
+        raise InputError(f"{where} is blank in {place(pc.index(blank, True).as_py())}{more}")
+
+
+def check_ids(ids: pa.StringArray, where: str) -> None:
+    """Raise InputError for ids that do not come from a table, where one is blank or comes twice; rows count from 1."""
+    _check_filled(ids, f"{where}: an id", lambda row: f"row {row + 1}")
+    check_unique(ids, where, lambda row: row + 1)
 
 
 def check_unique(ids: pa.StringArray, where: str, number: Callable[[int], int]) -> None:
@@ -37,7 +46,12 @@ def check_unique(ids: pa.StringArray, where: str, number: Callable[[int], int]) 
 
 
 def as_ids(values: Iterable[object]) -> pa.StringArray:
-    """The text of each value. Raises InputError for text that UTF-8 cannot hold."""
+    """The text of each value. Raises InputError for text that UTF-8 cannot hold, and for floats."""
+    values = list(values)
+    for value in values:
+        if isinstance(value, float | np.floating):
+            # What a data frame makes of a column of integers with a gap: 3 would become "3.0".
+            raise InputError(f"ids must be text or integers, not the float {value}: is there a blank among them?")
     try:
         return pa.array([str(value) for value in values], pa.string())
     except UnicodeEncodeError as error:

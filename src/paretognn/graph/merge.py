@@ -50,16 +50,19 @@ def merge_graphs(base: Graph, new: TableRows | Graph) -> tuple[Graph, np.ndarray
     ids = pa.concat_arrays([ids, added])
 
     notes, warnings = [*edges.notes], list(nodes.warnings if nodes else ())
+    if nodes is None and base.features is not None:
+        added = ids[n:]
     if nodes is not None:
         notes = [*nodes.notes, *notes]
         again = len(at) - int(fresh.sum())
         if again:
             notes.append(f"{again} node(s) of the training graph are given again; their new features are used")
     if len(added):
-        warnings.append(f"{len(added)} node(s) that only edges name were added: {listed(added)}")
+        zeros = "" if base.features is None else "; their features are zero"
+        warnings.append(f"{len(added)} node(s) that only edges name were added: {listed(added)}{zeros}")
     features = base.features
     if features is not None:
-        features = append_zero_rows(_merge_features(base, nodes, at), len(ids) - n - int(fresh.sum()))
+        features = append_zero_rows(_merge_features(base, nodes, at), len(added))
     elif nodes is not None and nodes.features is not None:
         notes.append("the training graph has no feature columns; those of the new nodes are not used")
     pairs = base.pairs()

@@ -11,9 +11,10 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from paretognn.errors import InputError
+from paretognn.graph.adjacency import matrix_entries
 from paretognn.graph.build import build_graph
 from paretognn.graph.graph import FeatureColumn, Features, Graph
-from paretognn.graph.ids import check_unique
+from paretognn.graph.ids import check_ids
 from paretognn.graph.labels import encode_values
 from paretognn.graph.text_file import check_file
 
@@ -58,16 +59,16 @@ class _Reader:
             raise InputError(f"{self._path}: the adjacency matrix is not square: {adjacency.shape}")
         ids = self._names("node_names", n)
         if ids is not None:
-            check_unique(ids, str(self._path), lambda row: row + 1)
+            check_ids(ids, f"{self._path}: array 'node_names'")
         labels, label_names = self._labels(n)
-        entries = adjacency.tocoo()
+        source, target, weights = matrix_entries(adjacency)
         features = self._features(n)
         try:
             return build_graph(
                 n,
-                entries.row,
-                entries.col,
-                entries.data,
+                source,
+                target,
+                weights,
                 features=features,
                 feature_columns=self._columns(features),
                 labels=labels,

@@ -21,10 +21,11 @@ _STEPS = 3
 def structural_features(graph: Graph) -> np.ndarray:
     """float32 [N, 2 + 128]: log degree, mean log degree of the neighbours, diffused positions."""
     log_degree = np.log1p(graph.degrees)[:, None]
-    adjacency = graph.adjacency()
+    # In float64: sums of weights, or their inverses, may leave the range of float32.
+    adjacency = graph.adjacency().astype(np.float64)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
     inverse = np.where(strength > 0, 1.0 / np.where(strength > 0, strength, 1.0), 0.0)
-    walk = sp.csr_array(sp.diags_array(inverse.astype(np.float32)) @ adjacency)
+    walk = sp.csr_array(sp.diags_array(inverse) @ adjacency).astype(np.float32)
     current = np.stack([_id_vector(text) for text in graph.id_array().to_pylist()])
     total = np.zeros_like(current)
     for _ in range(_STEPS):

@@ -103,12 +103,14 @@ def judge(
     """The content of ``evaluation.json``: scores of the embeddings, and with ``controls`` (the settings that
     give their width, features and seed) those of the training-free controls on the same splits. ``split`` None is
     `protocol_split`."""
-    if partition is None and "partition_prediction" in tasks:
-        partition = metis_partition(graph)
+    with collected() as notes:
+        if partition is None and "partition_prediction" in tasks:
+            partition = metis_partition(graph)
     split = split or protocol_split(graph)
     say("scoring the embeddings")
     shared: dict[str, Any] = {"tasks": tasks, "seeds": seeds, "split": split, "partition": partition}
     result = evaluate_embeddings(embeddings, graph, link=link, link_reason=link_reason, **shared).to_json()
+    result["warnings"] = list(dict.fromkeys([*notes, *result["warnings"]]))
     if controls is not None:
         result["controls"] = {}
         train_graph = None if link is None else link[1].train_graph(graph)

@@ -13,6 +13,9 @@ import pyarrow.parquet as pq
 from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
 from paretognn.graph import Graph
+from paretognn.graph.ids import check_filled, check_unique, one_array, positions, shown
+from paretognn.graph.numbers import NotNumericError, to_numbers
+from paretognn.graph.open_table import open_table
 
 SUFFIXES = (".parquet", ".csv", ".npy")
 
@@ -54,45 +57,31 @@ def _write_csv(path: Path, table: pa.Table) -> None:
 
 
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
-    """float32 [N, d] in the graph's order; Parquet and CSV are joined by their first column, the id.
+    """float32 [N, d] in the graph's order; Parquet and CSV are joined by ``id``, else their first column.
 
-    InputError where the file cannot be read, or its ids or its number of rows are not the graph's.
+    InputError where the file cannot be read, its ids or number of rows are not the graph's, or a value is not finite.
     """
     check_suffix(path)
+    matrix = _read_matrix(path, graph) if path.suffix.lower() == ".npy" else _read_table(path, graph)
+    bad = np.argwhere(~np.isfinite(matrix))
+    if len(bad):
+        row, column = bad[0].tolist()
+        node = shown(graph.id_array()[row].as_py())
+        raise InputError(
+            f"{path}: {len(bad)} value(s) are NaN or infinite; the first is in dimension {column} of node '{node}'"
+        )
+    return matrix
+
+
+def _read_matrix(path: Path, graph: Graph) -> np.ndarray:
     try:
-        if path.suffix.lower() == ".npy":
-            array = read_npy(path)
-            if array.ndim != 2 or len(array) != graph.num_nodes:
-                raise InputError(f"{path}: expected {graph.num_nodes} rows, one a node, found shape {array.shape}")
-            return np.asarray(array, dtype=np.float32)
-        table = _read_table(path)
+        array = read_npy(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, pa.ArrowException) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
-    if not table.num_columns:
-        raise InputError(f"{path}: has no columns")
-    try:
-        ids = table.column(0).cast(pa.string()).combine_chunks()
-    except pa.ArrowException:
-        raise InputError(f"{path}: the first column must hold ids, not {table.schema.types[0]}") from None
-    place = {text: row for row, text in enumerate(ids.to_pylist())}
-    wanted = graph.id_array().to_pylist()
-    missing = [text for text in wanted if text not in place]
-    if missing:
-        raise InputError(f"{path}: {len(missing)} node(s) of the graph have no row; the first is '{missing[0]}'")
-    if len(place) < table.num_rows:
-        raise InputError(f"{path}: an id stands in more than one row")
-    order = np.array([place[text] for text in wanted], dtype=np.int64)
-    try:
-        columns = [np.asarray(table.column(j), dtype=np.float32) for j in range(1, table.num_columns)]
-    except (ValueError, TypeError):
-        raise InputError(f"{path}: every column but the first must be numeric") from None
-    if not columns:
-        raise InputError(f"{path}: has no embedding columns")
-    return np.stack(columns, axis=1)[order]
+    if array.ndim != 2 or len(array) != graph.num_nodes:
+        raise InputError(f"{path}: expected {graph.num_nodes} rows, one a node, found shape {array.shape}")
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
 
 
 def read_npy(path: Path) -> np.ndarray:
@@ -107,12 +96,26 @@ def read_npy(path: Path) -> np.ndarray:
     return array
 
 
-def _read_table(path: Path) -> pa.Table:
-    if path.suffix.lower() == ".parquet":
-        return pq.read_table(path)
-    with path.open(encoding="utf-8-sig") as file:
-        first = file.readline().rstrip("\n").split(",")[0].strip('"')
-    return pa_csv.read_csv(
-        path,
-        convert_options=pa_csv.ConvertOptions(column_types={first: pa.string()}, strings_can_be_null=False),
-    )
+def _read_table(path: Path, graph: Graph) -> np.ndarray:
+    table = open_table(path, (), header="yes")
+    key = table.find(None, "id") or table.index_column or table.names[0]
+    numbers = [name for name in table.names if name not in (key, table.index_column)]
+    if not numbers:
+        raise InputError(f"{path}: has no embedding columns")
+    data = table.read(ids=[key], numbers=numbers)
+    check_filled(table, key, data[key])
+    ids = one_array(data[key])
+    check_unique(ids, str(path), table.number)
+    order = positions(graph.id_array(), ids)
+    missing = np.flatnonzero(order < 0)
+    if len(missing):
+        first = shown(graph.id_array()[int(missing[0])].as_py())
+        raise InputError(f"{path}: {len(missing)} node(s) of the graph have no row; the first is '{first}'")
+    try:
+        columns = [to_numbers(data[name]) for name in numbers]
+    except NotNumericError as fault:
+        raise InputError(
+            f"{path}: every column but the id must be numeric: {fault.what}, the first {fault.value!r} in "
+            f"{table.place(fault.row)}"
+        ) from None
+    return np.stack(columns, axis=1)[order]

@@ -7,6 +7,7 @@ from paretognn.graph import Graph
 from paretognn.graph.structural import structural_features
 from paretognn.nn import FeatureScaling, FeatureStore
 from paretognn.sampling import DeviceGraph
+from paretognn.training.device import require_device
 
 
 def with_features(graph: Graph) -> Graph:
@@ -21,8 +22,10 @@ def prepare(
 ) -> tuple[DeviceGraph, FeatureScaling]:
     """Place ``graph`` on ``device``; ``scaling`` is that of the training graph, or None to learn it here.
 
-    InputError where the graph has another number of feature columns than ``scaling``.
+    InputError for a device that is not there, and where the graph has another number of feature columns than
+    ``scaling``.
     """
+    require_device(device)
     graph = with_features(graph)
     assert graph.features is not None
     if scaling is None:

@@ -64,7 +64,12 @@ class RunFolder:
         return self
 
     def config(self) -> TrainConfig:
-        return make_config(read_config_file(self.config_file))
+        """InputError naming the file where it is damaged."""
+        tree = read_config_file(self.config_file)
+        try:
+            return make_config(tree)
+        except InputError as error:
+            raise InputError(f"{self.config_file}: {error}") from None
 
     def write_config(self, config: TrainConfig) -> None:
         with atomic_write(self.config_file) as aside:

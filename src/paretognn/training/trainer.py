@@ -26,6 +26,7 @@ from paretognn.training.checkpoint import (
     save_tensors,
 )
 from paretognn.training.config import TrainConfig
+from paretognn.training.device import require_device
 from paretognn.training.inference import embed
 from paretognn.training.metrics import MetricsWriter
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord, seeded
@@ -83,7 +84,8 @@ class TrainedEncoder:
 
     @classmethod
     def load(cls, folder: RunFolder, device: str = "cpu", encoder: nn.Module | None = None) -> TrainedEncoder:
-        """InputError where the run is not finished or its model is damaged."""
+        """InputError where the run is not finished, its model is damaged, or the device is not there."""
+        require_device(device)
         config = folder.require_finished().config()
         tensors = load_tensors(folder.model_file)
         try:
