@@ -20,7 +20,7 @@ from paretognn.graph import Graph
 Run = Annotated[Path, typer.Argument(help="A run folder, of a finished run.")]
 Id = Annotated[str, typer.Option("--id", help="The node's id, as in your table.")]
 Out = Annotated[Path | None, typer.Option(help="File to write instead: .parquet or .csv.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")]
 
 
 def check_out(path: Path | None) -> None:
