@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from paretognn.errors import InputError
+
 PARTIAL = ".partial-"
 """How the name of a file begins that is being written, or whose writer was killed."""
+
+
+class WriteError(InputError):
+    """The disk is full, or the place may not be written to."""
 
 
 @contextmanager
@@ -17,24 +24,48 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; on a clean exit it takes ``path``'s place, else it is removed.
 
     The temporary name keeps the suffixes of ``path``, for writers that choose a format by them. The parent
-    folder is created where missing. A reader sees the old file or the new one, never half of either.
+    folder is created where missing. A reader sees the old file or the new one, never half of either. `WriteError` where
+    the system does not let it be written.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix="".join(path.suffixes)[-40:])
-    os.close(handle)
-    aside = Path(name)
-    try:
-        yield aside
-        with open(aside, "rb+") as file:
-            os.fsync(file.fileno())
-        # mkstemp makes files for the owner only; the finished file gets what the umask grants.
-        aside.chmod(0o666 & ~_umask())
-        os.replace(aside, path)
-    finally:
-        with suppress(FileNotFoundError):
-            aside.unlink()
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix="".join(path.suffixes)[-40:])
+        os.close(handle)
+        aside = Path(name)
+        try:
+            yield aside
+            with open(aside, "rb+") as file:
+                os.fsync(file.fileno())
+            # mkstemp makes files for the owner only; the finished file gets what the umask grants.
+            aside.chmod(0o666 & ~_umask())
+            os.replace(aside, path)
+        finally:
+            with suppress(OSError):
+                aside.unlink()
     _sync_folder(path.parent)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """A context in which what the system says against writing ``path``, as a full disk, is a `WriteError`."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(f"{path}: cannot be written ({_reason(error)})") from None
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers that were killed have left in ``folder``, where nobody else writes."""
+    with suppress(OSError):
+        for left in folder.glob(f"{PARTIAL}*"):
+            left.unlink()
+
+
+def _reason(error: OSError) -> str:
+    """In the system's words; some libraries wrap them into theirs."""
+    number = None if error.strerror else re.search(r"\b(?:os error|errno) (\d+)", str(error))
+    return os.strerror(int(number[1])) if number else error.strerror or str(error)
 
 
 def _umask() -> int:

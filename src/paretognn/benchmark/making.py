@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from paretognn.atomic import WriteError, writing
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, FAILED, OUT_OF_MEMORY, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import NAME as CONCAT_PCA
 from paretognn.benchmark.concat_pca import concat_pca
@@ -49,12 +50,12 @@ class _Made:
 def make_cell(job: Job) -> Cell:
     """Make the cell and put it into the store, ``done`` or with the reason why it could not be made.
 
-    `Interrupted` and KeyboardInterrupt pass, so that the same job goes on later.
+    `Interrupted`, KeyboardInterrupt and `WriteError` pass, so that the same job goes on later.
     """
     key = job.cell.key
     try:
         cell = _done(job)
-    except (Interrupted, KeyboardInterrupt):
+    except (Interrupted, KeyboardInterrupt, WriteError):
         raise
     except Exception as error:
         status = OUT_OF_MEMORY if _is_out_of_memory(error) else FAILED
@@ -235,7 +236,8 @@ def _require_memory(job: Job) -> None:
 def _start(folder: RunFolder, graph: Graph, config: TrainConfig) -> None:
     if folder.path.exists():
         shutil.rmtree(folder.path)
-    folder.path.mkdir(parents=True)
+    with writing(folder.path):
+        folder.path.mkdir(parents=True)
     source = GraphSource(dataset=graph.name).to_json()
     folder.save_graph(graph, {"summary": summarise(graph), "source": source}, copy=False)
     folder.write_config(config)

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from paretognn.atomic import PARTIAL, atomic_write
+from paretognn.atomic import PARTIAL, atomic_write, sweep
 from paretognn.errors import InputError
 from paretognn.graph import Graph, load_graph, save_graph
 from paretognn.training.config import TrainConfig, make_config, read_config_file
@@ -44,6 +44,11 @@ class RunFolder:
         return self.path.exists() and any(
             entry.name not in remains and not entry.name.startswith(PARTIAL) for entry in self.path.iterdir()
         )
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed have left."""
+        for folder in (self.path, self.graph_folder, self.checkpoints):
+            sweep(folder)
 
     def require(self) -> RunFolder:
         """InputError where this is no run folder."""

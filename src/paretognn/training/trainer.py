@@ -132,6 +132,8 @@ def train(
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
     the last good state.
     """
+    if folder is not None:
+        folder.sweep()
     prepared, scaling = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
     model.to(device)
@@ -163,6 +165,7 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
             try:
                 record = stepper.step()
             except NonFiniteError:
+                metrics.flush()
                 _save(stepper, plateau, folder, ended)
                 raise
             reached = plateau.reached(record.losses)
