@@ -64,8 +64,9 @@ def sweep(folder: Path) -> None:
 
 def _reason(error: OSError) -> str:
     """In the system's words; some libraries wrap them into theirs."""
-    number = None if error.strerror else re.search(r"\b(?:os error|errno) (\d+)", str(error))
-    return os.strerror(int(number[1])) if number else error.strerror or str(error)
+    named = re.search(r"\b(?:os error|errno) (\d+)", str(error))
+    number = error.errno or (int(named[1]) if named else None)
+    return os.strerror(number) if number else str(error)
 
 
 def _umask() -> int:

@@ -25,9 +25,9 @@ from paretognn.datasets import load_dataset
 from paretognn.downstream.notices import collected
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph, summarise
-from paretognn.methods import searched
 from paretognn.methods.controls import control_embeddings
 from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, open_link_split
+from paretognn.methods.search import searched_in
 from paretognn.sources import GraphSource
 from paretognn.training import Interrupted, RunFolder, TrainConfig, read_embeddings, train, write_embeddings
 from paretognn.training.memory import peak_memory, require_memory
@@ -126,10 +126,9 @@ def _trained(job: Job, graph: Graph) -> _Made:
     seconds: dict[str, float] = {}
     if not _continues(folder, graph, job.cell.config):
         _require_memory(job)
-        with _timed(seconds, "training"):
-            config = searched(graph, job.cell.config, job.device)
-        _start(folder, graph, config)
-    config = folder.config()
+        _start(folder, graph, job.cell.config)
+    with _timed(seconds, "training"):
+        config = searched_in(folder, graph, folder.config(), job.device)
     if not folder.model_file.exists():
         _require_memory(job)
     _add(seconds, "training", _seconds_of(folder))

@@ -18,7 +18,7 @@ from paretognn.training.config import TrainConfig, make_config, read_config_file
 class RunFolder:
     """Paths and readers of one run.
 
-    config.yaml, graph.json, graph/, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
+    config.yaml, graph.json, graph/, search.json, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
     link/, evaluation.json.
     """
 
@@ -27,6 +27,7 @@ class RunFolder:
         self.config_file = self.path / "config.yaml"
         self.graph_json = self.path / "graph.json"
         self.graph_folder = self.path / "graph"
+        self.search_file = self.path / "search.json"
         self.checkpoints = self.path / "checkpoints"
         self.metrics_file = self.path / "metrics.jsonl"
         self.model_file = self.path / "model.safetensors"

@@ -83,7 +83,7 @@ class TrainedEncoder:
 
     @classmethod
     def load(cls, folder: RunFolder, device: str = "cpu", encoder: nn.Module | None = None) -> TrainedEncoder:
-        """InputError where the run is not finished or its model is damaged."""
+        """InputError where the run is not finished, as it was started or extended, or its model is damaged."""
         config = folder.require_finished().config()
         tensors = load_tensors(folder.model_file)
         try:
@@ -93,6 +93,11 @@ class TrainedEncoder:
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
         except (KeyError, RuntimeError):
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
+        if steps < config.steps and config.stopping.name == "never":
+            raise InputError(
+                f"{folder.path}: was extended from {steps} to {config.steps} steps, which was not finished; continue it "
+                f"with: paretognn train --resume --out {folder.path}"
+            )
         return cls(config, built.to(device), scaling, device, steps)
 
 
