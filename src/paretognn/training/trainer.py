@@ -95,8 +95,8 @@ class TrainedEncoder:
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
         if steps < config.steps and config.stopping.name == "never":
             raise InputError(
-                f"{folder.path}: was extended from {steps} to {config.steps} steps, which was not finished; continue it "
-                f"with: paretognn train --resume --out {folder.path}"
+                f"{folder.path}: was extended from {steps} to {config.steps} steps, which was not finished; "
+                f"continue it with: paretognn train --resume --out {folder.path}"
             )
         return cls(config, built.to(device), scaling, device, steps)
 
