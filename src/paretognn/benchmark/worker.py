@@ -27,8 +27,8 @@ MADE, UNWRITABLE, BUSY, STOPPED = 0, 74, 75, 130
 
 
 def main() -> int:
-    """``MADE``: the cell is in the store, of whatever status. ``UNWRITABLE``: the store cannot take it, as the last line
-    says. ``BUSY``: another process is at it. ``STOPPED``."""
+    """``MADE``: the cell is in the store, of whatever status. ``UNWRITABLE``: the store cannot take it, the log says
+    why. ``BUSY``: another process is at it. ``STOPPED``."""
     job = Job.from_json(json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     keep_freed_memory()
