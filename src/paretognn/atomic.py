@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
@@ -9,14 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from paretognn.errors import InputError
-
 PARTIAL = ".partial-"
 """How the name of a file begins that is being written, or whose writer was killed."""
 
 
-class WriteError(InputError):
-    """The disk is full, or the place may not be written to."""
+class WriteError(OSError):
+    """The disk is full, or the place may not be written to: ``filename``, and in ``strerror`` why."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}"
 
 
 @contextmanager
@@ -51,8 +53,10 @@ def writing(path: Path) -> Iterator[None]:
     """A context in which what the system says against writing ``path``, as a full disk, is a `WriteError`."""
     try:
         yield
+    except WriteError:
+        raise
     except OSError as error:
-        raise WriteError(f"{path}: cannot be written ({_reason(error)})") from None
+        raise WriteError(error.errno, f"cannot be written ({_reason(error)})", str(path)) from None
 
 
 def sweep(folder: Path) -> None:
@@ -66,6 +70,8 @@ def _reason(error: OSError) -> str:
     """In the system's words; some libraries wrap them into theirs."""
     named = re.search(r"\b(?:os error|errno) (\d+)", str(error))
     number = error.errno or (int(named[1]) if named else None)
+    if number == errno.EEXIST:  # where a folder should be there is a file
+        number = errno.ENOTDIR
     return os.strerror(number) if number else str(error)
 
 

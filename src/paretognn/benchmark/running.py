@@ -175,7 +175,8 @@ class _Runner:
         elif code in (STOPPED, -signal.SIGTERM, -signal.SIGINT):
             self._leave(cell)
         elif code == UNWRITABLE:
-            raise WriteError(_last_line(job) or f"{self.store.path}: cannot be written")
+            path, _, reason = _last_line(job).rpartition(": ")
+            raise WriteError(None, reason or "cannot be written", path or str(self.store.path))
         else:
             if code != MADE:
                 self._record_lost(job, code)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import atomic_write
-from paretognn.cli.console import out as output
 from paretognn.cli.console import digests, reasons, say, score_table, training_progress
+from paretognn.cli.console import out as output
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
 from paretognn.downstream import ALL, load_link_split
