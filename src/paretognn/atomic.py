@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,15 +32,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     path = Path(path)
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL, suffix="".join(path.suffixes)[-40:])
-        os.close(handle)
-        aside = Path(name)
-        try:
+        aside = path.parent / f"{PARTIAL}{secrets.token_hex(8)}{''.join(path.suffixes)[-40:]}"
+        try:  # around its making too: a signal may come at any moment
+            os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
             yield aside
             with open(aside, "rb+") as file:
                 os.fsync(file.fileno())
-            # mkstemp makes files for the owner only; the finished file gets what the umask grants.
-            aside.chmod(0o666 & ~_umask())
             os.replace(aside, path)
         finally:
             with suppress(OSError):
@@ -73,12 +70,6 @@ def _reason(error: OSError) -> str:
     if number == errno.EEXIST:  # where a folder should be there is a file
         number = errno.ENOTDIR
     return os.strerror(number) if number else str(error)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sync_folder(folder: Path) -> None:
