@@ -9,6 +9,7 @@ import pytest
 
 from cli.small_tables import FAST, graph_of
 from paretognn.cli.main import run
+from paretognn.errors import InputError
 from paretognn.training import RunFolder
 
 
@@ -143,6 +144,23 @@ def test_a_run_that_was_stopped_before_it_began_is_started_again(tables, capsys)
     assert "start it by the same command without --resume" in capsys.readouterr().err
     assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--steps", "1", *FAST]) == 0
     assert not list((folder / "R").rglob(".partial-*"))
+
+
+def test_a_signal_that_a_library_turns_into_its_own_error_still_is_an_interruption(trained, capsys, monkeypatch):
+    """As when it comes while torch reads a tensor: the file is not corrupt."""
+    from paretognn.cli import main
+
+    def swallowed(path):
+        with pytest.raises(KeyboardInterrupt):
+            main.interrupt(signal.SIGINT, None)
+        raise InputError(f"{path}: corrupt")
+
+    folder, _ = trained
+    monkeypatch.setattr(main, "_signals", [])
+    monkeypatch.setattr("paretognn.training.trainer.load_tensors", swallowed)
+    capsys.readouterr()
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_edges_alone_and_without_a_copy(tables):
