@@ -1,8 +1,9 @@
 """Estimated against measured peak memory of training, one process a shape, as JSON lines on standard output.
 
-    python benchmarks/memory.py [--steps 3]
+    python benchmarks/memory.py [--steps 3] [--data-root DATA]
 
-Each shape is a made graph; ``ratio`` is estimate over measured peak resident memory.
+Each shape is a made graph, or with a folder of the public data sets one of them; ``ratio`` is estimate over measured
+peak resident memory.
 """
 
 from __future__ import annotations
@@ -23,16 +24,27 @@ SHAPES: list[dict[str, Any]] = [
     {"nodes": 7_600, "pairs": 26_000, "features": 930, "density": 0.006, "preset": "paper"},
 ]
 
+PUBLIC: list[dict[str, Any]] = [
+    {"dataset": dataset, "method": method, "preset": "auto"}
+    for dataset, method in (
+        ("cora", "bgrl"),
+        ("cora", "topo-rec"),
+        ("chameleon", "autossl"),
+        ("actor", "grace"),
+        ("citeseer", "graphmae"),
+        ("amazon-photo", "mvgrl"),
+        ("amazon-photo", "paretognn"),
+        ("amazon-computers", "cca-ssg"),
+    )
+]
+"""Measured with ``--data-root``."""
 
-def measure(shape: dict[str, Any], steps: int) -> dict[str, Any]:
+
+def made(shape: dict[str, Any]) -> Any:
     import numpy as np
     import scipy.sparse as sp
 
-    from paretognn.allocator import keep_freed_memory
     from paretognn.graph import build_graph
-    from paretognn.methods import method_config
-    from paretognn.training import train
-    from paretognn.training.memory import estimate
 
     rng = np.random.default_rng(0)
     n, d = shape["nodes"], shape["features"]
@@ -42,9 +54,19 @@ def measure(shape: dict[str, Any], steps: int) -> dict[str, Any]:
     else:
         features = rng.standard_normal((n, d), dtype=np.float32)
     ends = rng.integers(n, size=(2, shape["pairs"]))
-    graph = build_graph(n, ends[0], ends[1], features=features)
-    del features, ends
-    config, _ = method_config(graph, preset=shape["preset"], overrides={"steps": steps})
+    return build_graph(n, ends[0], ends[1], features=features)
+
+
+def measure(shape: dict[str, Any], steps: int, data_root: str | None) -> dict[str, Any]:
+    from paretognn.allocator import keep_freed_memory
+    from paretognn.datasets import load_dataset
+    from paretognn.methods import method_config
+    from paretognn.training import train
+    from paretognn.training.memory import estimate
+
+    graph = load_dataset(shape["dataset"], data_root) if "dataset" in shape else made(shape)
+    method = shape.get("method", "paretognn")
+    config, _ = method_config(graph, method, preset=shape["preset"], overrides={"steps": steps})
     keep_freed_memory()
     train(graph, config)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -55,13 +77,15 @@ def measure(shape: dict[str, Any], steps: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--data-root")
     parser.add_argument("--shape", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.shape:
-        print(json.dumps(measure(json.loads(arguments.shape), arguments.steps)))
+        print(json.dumps(measure(json.loads(arguments.shape), arguments.steps, arguments.data_root)))
         return
-    for shape in SHAPES:
-        command = [sys.executable, __file__, "--steps", str(arguments.steps), "--shape", json.dumps(shape)]
+    root = [] if arguments.data_root is None else ["--data-root", arguments.data_root]
+    for shape in [*SHAPES, *(PUBLIC if root else [])]:
+        command = [sys.executable, __file__, "--steps", str(arguments.steps), *root, "--shape", json.dumps(shape)]
         print(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip(), flush=True)
 
 

@@ -13,12 +13,12 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def main() -> None:
     """Run the command line and exit. SIGTERM counts as Ctrl-C."""
     _on_signals(_leave)
-    from paretognn.cli.main import command_line, run
+    from paretognn.cli.main import command_line, interrupt, run
 
     given = sys.argv[1:]
     app = command_line(given)
     try:
-        _on_signals(signal.default_int_handler)
+        _on_signals(interrupt)
         code = run(given, app)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -15,7 +15,7 @@ from paretognn.downstream import ALL, check_request
 from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
-from paretognn.methods import Method, method_config, searched
+from paretognn.methods import Method, method_config, run_method, searched
 from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
 from paretognn.training import RunFolder, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
@@ -100,12 +100,12 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], device: str = "cpu") -> ParetoGNN:
-        """A fitted estimator from a run folder, also from one that ``paretognn train`` wrote."""
+        """A fitted estimator from a run folder, also from one that ``paretognn train`` wrote; to `fit` it on the run's
+        graph repeats the run."""
         home = RunFolder(folder)
         trained = TrainedEncoder.load(home, device)
         config = trained.config
-        settings = config.model_dump(mode="json", exclude={"method", "preset", "seed", "steps"})
-        model = cls(config.method, config.preset, config.steps, config.seed, device, settings)
+        model = cls(run_method(config), config.preset, config.steps, config.seed, device)
         model.config_, model.encoder_, model.history_ = config, trained, []
         model._digest = ""
         return model

@@ -1,3 +1,4 @@
+import errno
 import os
 import subprocess
 import sys
@@ -25,6 +26,15 @@ def test_one_holder_at_a_time(tmp_path):
         assert is_locked(path)
     assert not path.exists()
     assert not is_locked(path)
+
+
+def test_a_lock_holds_on_a_full_disk(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.write", full)
+    with locked(tmp_path / "lock") as first, locked(tmp_path / "lock") as second:
+        assert (first, second) == (True, False)
 
 
 def test_a_lock_of_a_killed_process_is_free(tmp_path):

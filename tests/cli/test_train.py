@@ -9,6 +9,7 @@ import pytest
 
 from cli.small_tables import FAST, graph_of
 from paretognn.cli.main import run
+from paretognn.errors import InputError
 from paretognn.training import RunFolder
 
 
@@ -101,6 +102,65 @@ def test_a_signal_before_training_is_one_word_and_130(number, seconds):
     child.send_signal(number)
     _, errors = child.communicate(timeout=120)
     assert (child.returncode, errors.strip()) == (130, "interrupted")
+
+
+def test_an_extension_that_was_not_finished_is_said(trained, capsys):
+    """As a kill leaves it: the settings ask for more steps than the model has."""
+    folder, _ = trained
+    home = RunFolder(folder / "R")
+    home.write_config(home.config().model_copy(update={"steps": 4}))
+    capsys.readouterr()
+    for words in (["embed", str(home.path), "--out", str(folder / "x.csv")], ["evaluate", str(home.path)]):
+        assert run(words) == 2
+        assert "was extended from 2 to 4 steps, which was not finished; continue it with" in capsys.readouterr().err
+    assert run(["train", "--resume", "--out", str(home.path)]) == 0
+    assert run(["embed", str(home.path), "--out", str(folder / "x.csv")]) == 0
+
+
+def test_resuming_a_finished_run_keeps_its_scores_and_extending_it_does_not(trained):
+    folder, _ = trained
+    scores = folder / "R" / "evaluation.json"
+    assert run(["evaluate", str(folder / "R"), "--seeds", "1", "--no-controls"]) == 0
+    assert run(["train", "--resume", "--out", str(folder / "R")]) == 0
+    assert scores.exists()
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "3"]) == 0
+    assert not scores.exists()
+
+
+def test_a_refused_extension_changes_nothing(trained, capsys, monkeypatch):
+    folder, _ = trained
+    before = (folder / "R" / "config.yaml").read_bytes()
+    monkeypatch.setattr("paretognn.training.memory.free_memory", lambda device: 0)
+    assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "4"]) == 2
+    assert "GiB are free" in capsys.readouterr().err
+    assert (folder / "R" / "config.yaml").read_bytes() == before
+
+
+def test_a_run_that_was_stopped_before_it_began_is_started_again(tables, capsys):
+    folder, _ = tables
+    (folder / "R" / "graph").mkdir(parents=True)
+    (folder / "R" / "graph" / ".partial-x.npz").write_bytes(b"half")
+    assert run(["train", "--resume", "--out", str(folder / "R")]) == 2
+    assert "start it by the same command without --resume" in capsys.readouterr().err
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--steps", "1", *FAST]) == 0
+    assert not list((folder / "R").rglob(".partial-*"))
+
+
+def test_a_signal_that_a_library_turns_into_its_own_error_still_is_an_interruption(trained, capsys, monkeypatch):
+    """As when it comes while torch reads a tensor: the file is not corrupt."""
+    from paretognn.cli import main
+
+    def swallowed(path):
+        with pytest.raises(KeyboardInterrupt):
+            main.interrupt(signal.SIGINT, None)
+        raise InputError(f"{path}: corrupt")
+
+    folder, _ = trained
+    monkeypatch.setattr(main, "_signals", [])
+    monkeypatch.setattr("paretognn.training.trainer.load_tensors", swallowed)
+    capsys.readouterr()
+    assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 def test_edges_alone_and_without_a_copy(tables, capsys):

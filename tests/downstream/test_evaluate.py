@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from downstream.graphs import clustered, complete, graph_of, path
 from paretognn.downstream import ALL, LinkSplit, evaluate_embeddings, split_links
+from paretognn.downstream.splits import choose_splits
 from paretognn.errors import InputError
 from paretognn.graph.graph import Split
 
@@ -199,3 +200,21 @@ def test_embeddings_at_fault(subject):
     embeddings[7, 1] = np.nan
     with pytest.raises(InputError, match="row 7"):
         evaluate_embeddings(embeddings, graph)
+
+
+def test_permuted_test_labels_change_the_test_accuracy_alone(subject):
+    """Not the splits, nor the C that is chosen, nor what does not look at labels."""
+    graph, embeddings = subject
+    (split,) = choose_splits(graph, "random", [0])
+    labels = graph.labels.copy()
+    labels[split.test] = np.random.default_rng(0).permutation(labels[split.test])
+    link = (embeddings, split_links(graph, 0))
+    plain, other = (
+        evaluate_embeddings(embeddings, g, seeds=[0], link=link) for g in (graph, graph.replace(labels=labels))
+    )
+    before, after = plain.tasks["node_classification"], other.tasks["node_classification"]
+    assert before.per_seed != after.per_seed
+    assert before.details["C"] == after.details["C"]
+    assert plain.facts["split_digests"] == other.facts["split_digests"]
+    for name in ("link_prediction", "partition_prediction"):
+        assert plain.tasks[name] == other.tasks[name]

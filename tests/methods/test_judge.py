@@ -50,6 +50,22 @@ def test_the_link_model_is_kept_and_extended(tmp_path):
     assert extended.tobytes() == link_model(graph, longer)[0].tobytes()
 
 
+def test_a_kill_while_a_link_model_is_to_be_extended_never_leaves_the_shorter_one(tmp_path, monkeypatch):
+    graph, folder = make_graph(), RunFolder(tmp_path)
+    link_model(graph, CONFIG, folder=folder)
+    longer = CONFIG.model_copy(update={"steps": 5})
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    for name in ("write_config", "sweep"):  # before and after the new settings are there
+        with monkeypatch.context() as patch:
+            patch.setattr(RunFolder, name, stop)
+            with pytest.raises(KeyboardInterrupt):
+                link_model(graph, longer, folder=folder)
+    assert link_model(graph, longer, folder=folder)[0].tobytes() == link_model(graph, longer)[0].tobytes()
+
+
 def test_result_has_the_documented_form_and_the_controls_beside():
     graph = make_graph(120, 8)
     embeddings, split = link_model(graph, CONFIG)

@@ -7,9 +7,9 @@ from made import SMALL, make_graph
 from paretognn import ParetoGNN
 from paretognn.errors import InputError
 from paretognn.graph import build_graph
-from paretognn.methods import METHODS, Method, method_config, searched
+from paretognn.methods import METHODS, Method, method_config, searched, searched_in
 from paretognn.methods.published import published_table
-from paretognn.training import train
+from paretognn.training import RunFolder, train
 
 FAST = {"steps": 2, "encoder": {"hidden_dims": [8, 4]}}
 
@@ -207,3 +207,28 @@ def test_the_search_finds_weights_without_the_test_links(monkeypatch):
     assert {g.num_edges < graph.num_edges for g, _ in seen} == {True}
     assert weights in [c.reconciler.settings.weights for _, c in seen]
     assert searched(graph, config).reconciler.settings.weights == weights
+
+
+def test_a_search_that_was_stopped_goes_on_after_its_last_candidate(tmp_path, monkeypatch):
+    pytest.importorskip("cma")
+    graph, folder = make_graph(), RunFolder(tmp_path)
+    search = {"population": 3, "generations": 3, "steps": 1}
+    config = method_config(graph, "autossl-es", "quick", {**FAST, "search": search})[0]
+    want = searched(graph, config)
+    made = []
+
+    def counted(*arguments, **named):
+        if len(made) == 5:
+            raise KeyboardInterrupt
+        made.append(None)
+        return train(*arguments, **named)
+
+    monkeypatch.setattr("paretognn.methods.search.train", counted)
+    with pytest.raises(KeyboardInterrupt):
+        searched_in(folder, graph, config)
+    made[:] = [None] * 6
+    assert searched_in(folder, graph, config) == want == folder.config()
+    assert len(made) == 6 + 4
+    folder.search_file.write_text("[]")
+    with pytest.raises(InputError, match=r"search\.json: corrupt; remove it"):
+        searched_in(folder, graph, config)

@@ -176,6 +176,50 @@ def test_all_tasks_zero_changes_no_shared_weight(fake_task):
     assert torch.equal(flat(s.model.encoder), before)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_loss_that_is_not_finite_names_its_task_and_step_among_others(fake_task, value, first):
+    """In the second step, with other tasks before or behind it; nothing of the model or the optimiser moves."""
+    steps = []
+
+    def breaks(enc, view, head):
+        steps.append(None)
+        return (enc.weights[0] ** 2).sum() * head * (value if len(steps) == 2 else 1.0)
+
+    own = fake_task("breaks", breaks)
+    tasks = {"mi_ng": {}, **own} if not first else {**own, "mi_ng": {}}
+    s = stepper({"tasks": {**dict.fromkeys(["feat_rec", "topo_rec", "rep_decor", "mi_nsg", "mi_ng"]), **tasks}})
+    s.step()
+    before = flat(s.model)
+    moments = [state["exp_avg"].clone() for state in s.optimizer.state.values()]
+    with pytest.raises(NonFiniteError, match="step 2: the loss of task 'breaks'") as caught:
+        s.step()
+    assert (caught.value.task, caught.value.step) == ("breaks", 2)
+    assert torch.equal(flat(s.model), before)
+    assert all(torch.equal(a, b["exp_avg"]) for a, b in zip(moments, s.optimizer.state.values(), strict=True))
+
+
+def test_a_head_gradient_that_is_not_finite_stops_the_step(fake_task):
+    own = fake_task("broken", lambda enc, view, head: (enc.weights[0] ** 2).sum() + (head - 1).abs().sqrt())
+    s = stepper({"tasks": own})
+    before = flat(s.model)
+    with pytest.raises(NonFiniteError, match="step 1: the gradient of task 'broken'"):
+        s.step()
+    assert torch.equal(flat(s.model), before)
+
+
+def test_two_copies_of_a_task_step_as_that_task(fake_task):
+    """Identical gradients are combined into that gradient."""
+    one = fake_task("one", lambda enc, view, head: (enc.weights[0] ** 2).sum() + 0 * head)
+    two = fake_task("two", lambda enc, view, head: (enc.weights[0] ** 2).sum() + 0 * head)
+    none = dict.fromkeys(SMALL["tasks"])
+    alone, both = stepper({"tasks": {**none, **one}}), stepper({"tasks": {**none, **one, **two}})
+    record = alone.step(), both.step()
+    assert sum(record[1].weights.values()) == pytest.approx(1, abs=1e-9)
+    assert record[1].combined_norm2 == pytest.approx(record[0].combined_norm2, rel=1e-6)
+    torch.testing.assert_close(flat(both.model.encoder), flat(alone.model.encoder))
+
+
 @pytest.mark.parametrize("where", ["loss", "gradient"])
 def test_not_finite_stops_before_any_weight_changes(fake_task, where):
     def broken(enc, view, head):

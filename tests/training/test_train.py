@@ -132,6 +132,28 @@ def test_c46_a_damaged_checkpoint_is_named_and_the_one_before_loads(tmp_path):
     assert whole.tobytes() == again.tobytes()
 
 
+def test_a_corrupt_later_checkpoint_never_takes_the_place_of_one_that_loads(tmp_path):
+    keep = {"checkpoint": {"every_steps": 1, "keep": 1}}
+    run(tmp_path / "run", 2, **keep)
+    home = RunFolder(tmp_path / "run")
+    (home.checkpoints / "step-00000009.json").write_text("{}")
+    (home.checkpoints / "step-00000007.safetensors").write_bytes(b"tensors of a checkpoint that was cut off")
+    with pytest.warns(UserWarning, match="going on from step 2"):
+        run(tmp_path / "run", 4, resume=True, **keep)
+    assert sorted(p.name for p in home.checkpoints.iterdir()) == ["step-00000004.json", "step-00000004.safetensors"]
+    assert newest_checkpoint(home.checkpoints)[1]["step"] == 4
+
+
+def test_what_a_killed_writer_has_left_is_swept(tmp_path):
+    run(tmp_path / "run", 2)
+    home = RunFolder(tmp_path / "run")
+    left = [home.path / ".partial-a.yaml", home.checkpoints / ".partial-b.safetensors"]
+    for path in left:
+        path.write_bytes(b"half")
+    run(tmp_path / "run", 3, resume=True)
+    assert not [path for path in left if path.exists()]
+
+
 def test_only_the_newest_checkpoints_are_kept_and_none_is_a_pickle(tmp_path):
     run(tmp_path / "run", 6, checkpoint={"every_steps": 1})
     home = RunFolder(tmp_path / "run")

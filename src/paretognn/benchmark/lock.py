@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from paretognn.atomic import writing
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -44,20 +46,21 @@ def is_locked(path: Path) -> bool:
 
 
 def _open_locked(path: Path) -> int | None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _take(handle)
-            if os.fstat(handle).st_ino == os.stat(path).st_ino:
-                os.truncate(handle, 0)
-                os.write(handle, f"{os.getpid()}\n".encode())
-                return handle
-        except FileNotFoundError:
-            pass
         except OSError:
             os.close(handle)
             return None
+        with suppress(FileNotFoundError):
+            if os.fstat(handle).st_ino == os.stat(path).st_ino:
+                with suppress(OSError):  # the number is for people; on a full disk the lock holds without it
+                    os.truncate(handle, 0)
+                    os.write(handle, f"{os.getpid()}\n".encode())
+                return handle
         # The last holder removed the file between our opening it and taking it: what is held is a file that
         # nobody else will find.
         os.close(handle)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from paretognn.atomic import WriteError, writing
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, FAILED, OUT_OF_MEMORY, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import NAME as CONCAT_PCA
 from paretognn.benchmark.concat_pca import concat_pca
@@ -24,9 +25,9 @@ from paretognn.datasets import load_dataset
 from paretognn.downstream.notices import collected
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph, summarise
-from paretognn.methods import searched
 from paretognn.methods.controls import control_embeddings
 from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, open_link_split
+from paretognn.methods.search import searched_in
 from paretognn.sources import GraphSource
 from paretognn.training import Interrupted, RunFolder, TrainConfig, read_embeddings, train, write_embeddings
 from paretognn.training.memory import peak_memory, require_memory
@@ -49,12 +50,12 @@ class _Made:
 def make_cell(job: Job) -> Cell:
     """Make the cell and put it into the store, ``done`` or with the reason why it could not be made.
 
-    `Interrupted` and KeyboardInterrupt pass, so that the same job goes on later.
+    `Interrupted`, KeyboardInterrupt and `WriteError` pass, so that the same job goes on later.
     """
     key = job.cell.key
     try:
         cell = _done(job)
-    except (Interrupted, KeyboardInterrupt):
+    except (Interrupted, KeyboardInterrupt, WriteError):
         raise
     except Exception as error:
         status = OUT_OF_MEMORY if _is_out_of_memory(error) else FAILED
@@ -125,10 +126,9 @@ def _trained(job: Job, graph: Graph) -> _Made:
     seconds: dict[str, float] = {}
     if not _continues(folder, graph, job.cell.config):
         _require_memory(job)
-        with _timed(seconds, "training"):
-            config = searched(graph, job.cell.config, job.device)
-        _start(folder, graph, config)
-    config = folder.config()
+        _start(folder, graph, job.cell.config)
+    with _timed(seconds, "training"):
+        config = searched_in(folder, graph, folder.config(), job.device)
     if not folder.model_file.exists():
         _require_memory(job)
     _add(seconds, "training", _seconds_of(folder))
@@ -235,7 +235,8 @@ def _require_memory(job: Job) -> None:
 def _start(folder: RunFolder, graph: Graph, config: TrainConfig) -> None:
     if folder.path.exists():
         shutil.rmtree(folder.path)
-    folder.path.mkdir(parents=True)
+    with writing(folder.path):
+        folder.path.mkdir(parents=True)
     source = GraphSource(dataset=graph.name).to_json()
     folder.save_graph(graph, {"summary": summarise(graph), "source": source}, copy=False)
     folder.write_config(config)

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 
 import psutil
 
+from paretognn.atomic import WriteError, writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, Store
 from paretognn.benchmark.grid import GridCell, Request, recorded
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.lock import is_locked
 from paretognn.benchmark.making import drop_checkpoints, unmade
-from paretognn.benchmark.worker import BUSY, MADE, STOPPED
+from paretognn.benchmark.worker import BUSY, MADE, STOPPED, UNWRITABLE
 from paretognn.training.memory import free_memory
 
 _POLL, _POLL_OTHERS = 0.1, 2.0
@@ -71,8 +72,8 @@ def run_cells(
 ) -> list[GridCell]:
     """Make the cells, each after those it needs, and return those left unfinished: their processes were stopped.
 
-    Whatever happens to a cell's process is recorded, and the rest goes on. On KeyboardInterrupt the processes write
-    their checkpoints and end before it is raised on.
+    Whatever happens to a cell's process is recorded, and the rest goes on. On KeyboardInterrupt, and on `WriteError`
+    where the store cannot take a cell, the processes write their checkpoints and end before it is raised on.
     """
     return _Runner(cells, store, request, jobs, report or Report()).run()
 
@@ -102,7 +103,7 @@ class _Runner:
                         self.report.waiting(self.pending)
                     told = True
                     time.sleep(_POLL_OTHERS)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, WriteError):
             self._stop()
             raise
         return self.unfinished
@@ -136,11 +137,13 @@ class _Runner:
 
     def _start(self, cell: GridCell) -> None:
         job = Job.of(cell, self.store, self.request, self.jobs)
-        job.log.parent.mkdir(parents=True, exist_ok=True)
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ}
         if self.jobs > 1:
             environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // self.jobs)))
-        with job.log.open("wb") as log:
+        with writing(job.log):
+            job.log.parent.mkdir(parents=True, exist_ok=True)
+            log = job.log.open("wb")
+        with log:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "paretognn.benchmark.worker"],
                 stdin=subprocess.PIPE,
@@ -171,6 +174,9 @@ class _Runner:
             self.pending.append(cell)
         elif code in (STOPPED, -signal.SIGTERM, -signal.SIGINT):
             self._leave(cell)
+        elif code == UNWRITABLE:
+            path, _, reason = _last_line(job).rpartition(": ")
+            raise WriteError(None, reason or "cannot be written", path or str(self.store.path))
         else:
             if code != MADE:
                 self._record_lost(job, code)
@@ -185,9 +191,7 @@ class _Runner:
         elif code < 0:
             unmade(job, FAILED, f"the process ended with {signal.Signals(-code).name}")
         else:
-            lines = job.log.read_text(encoding="utf-8", errors="replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-            unmade(job, FAILED, f"the process ended with exit code {code}: {last}"[:500])
+            unmade(job, FAILED, f"the process ended with exit code {code}: {_last_line(job)}"[:500])
 
     def _settle(self, cell: GridCell) -> None:
         if cell in self.pending:
@@ -214,6 +218,11 @@ class _Runner:
                 one.process.kill()
         for one in self.running:
             _close(one.process)
+
+
+def _last_line(job: Job) -> str:
+    lines = job.log.read_text(encoding="utf-8", errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

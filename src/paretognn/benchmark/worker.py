@@ -1,5 +1,7 @@
 """The process of one cell: ``python -m paretognn.benchmark.worker``, its job one line of JSON on standard input.
 
+What the store cannot take is no fault of the cell: it stays unfinished, and the grid ends.
+
 Standard input stays open as long as the process that started it lives; when that ends, however it ends, this one
 stops as on SIGTERM, with its checkpoint written.
 """
@@ -13,6 +15,7 @@ import sys
 import threading
 
 from paretognn.allocator import keep_freed_memory
+from paretognn.atomic import WriteError
 from paretognn.benchmark.cells import DONE
 from paretognn.benchmark.grid import recorded
 from paretognn.benchmark.job import Job
@@ -20,24 +23,27 @@ from paretognn.benchmark.lock import locked
 from paretognn.benchmark.making import make_cell
 from paretognn.training import Interrupted
 
-MADE, BUSY, STOPPED = 0, 75, 130
+MADE, UNWRITABLE, BUSY, STOPPED = 0, 74, 75, 130
 
 
 def main() -> int:
-    """``MADE``: the cell is in the store, of whatever status. ``BUSY``: another process is at it. ``STOPPED``."""
+    """``MADE``: the cell is in the store, of whatever status. ``UNWRITABLE``: the store cannot take it, the log says
+    why. ``BUSY``: another process is at it. ``STOPPED``."""
     job = Job.from_json(json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     keep_freed_memory()
-    with locked(job.lock) as free:
-        if not free:
-            return BUSY
-        found = recorded(job.store, job.cell, job.evaluation_seeds)
-        if found is not None and found.status == DONE:
-            return MADE
-        try:
-            make_cell(job)
-        except Interrupted:
-            return STOPPED
+    try:
+        with locked(job.lock) as free:
+            if not free:
+                return BUSY
+            found = recorded(job.store, job.cell, job.evaluation_seeds)
+            if found is None or found.status != DONE:
+                make_cell(job)
+    except Interrupted:
+        return STOPPED
+    except WriteError as error:
+        print(error, file=sys.stderr)
+        return UNWRITABLE
     return MADE
 
 

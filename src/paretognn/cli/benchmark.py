@@ -12,6 +12,7 @@ import torch
 import typer
 from rich.table import Table
 
+from paretognn.atomic import writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey, Store
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, recorded
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
@@ -112,10 +113,8 @@ def command(
 def _run(store: Store, request: Request, jobs: int, retry: bool) -> None:
     cells = [cell for _, own in expand(request) for cell in own]
     left = to_do(cells, store, request, retry)
-    try:
+    with writing(store.path):
         store.cells.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{store.path}: cannot be written ({error.strerror or error})") from None
     say(f"{len(cells)} cells, {len(cells) - len(left)} of them recorded in {store.path}; {jobs} at once")
     for cell in left:
         if cell.file is not None and cell.file.link_embeddings is None:

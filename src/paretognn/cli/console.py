@@ -123,6 +123,19 @@ def _cell(score: dict[str, Any]) -> str:
     return "-" if score["mean"] is None else f"{100 * score['mean']:.1f} ±{100 * score['std']:.1f}"
 
 
+def digests(result: dict[str, Any]) -> list[str]:
+    """One line with the beginnings of the digests, as `evaluation.json` has them, of what the tasks were judged on."""
+    partition = result.get("partition", {})
+    kinds = {
+        "nodes": result.get("split_digests", []),
+        "links": [result["link_split_digest"]] if "link_split_digest" in result else [],
+        "METIS parts": [partition["digest"]] if partition else [],
+        "nodes of METIS parts": partition.get("split_digests", []),
+    }
+    shown = [f"{kind} {' '.join(dict.fromkeys(d[:8] for d in found))}" for kind, found in kinds.items() if found]
+    return [f"splits (SHA-256): {'; '.join(shown)}"] if shown else []
+
+
 def reasons(result: dict[str, Any]) -> list[str]:
     """One line for every task that was asked for and has no score."""
     return [

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import atomic_write
+from paretognn.cli.console import digests, reasons, say, score_table, training_progress
 from paretognn.cli.console import out as output
-from paretognn.cli.console import reasons, say, score_table, training_progress
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
 from paretognn.downstream import ALL, load_link_split
@@ -84,11 +84,8 @@ def command(
         assert embeddings is not None
         result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls)
         name, path = embeddings.stem, out
-    if path is not None:
-        with atomic_write(path) as aside:
-            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     output.print(score_table(result, name))
-    for line in [*reasons(result), *result["warnings"]]:
+    for line in [*reasons(result), *result["warnings"], *digests(result)]:
         output.print(line, markup=False)
     seeds_line = f"percent, mean ± deviation over {seeds} evaluation seeds"
     if run is not None:
@@ -97,6 +94,8 @@ def command(
     if "verdict" in result:
         output.print(result["verdict"], markup=False)
     if path is not None:
+        with atomic_write(path) as aside:
+            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         say(f"wrote {path}")
 
 

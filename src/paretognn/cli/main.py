@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from types import FrameType
 
 import typer
 
@@ -65,6 +66,18 @@ def run(given: list[str], app: typer.Typer | None = None) -> int:
         return _fail(f"{error.filename or 'file'}: {error.strerror or error}")
 
 
+_signals: list[int] = []
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """A signal's handler: KeyboardInterrupt, remembered because some libraries turn it into an error of theirs."""
+    _signals.append(number)
+    raise KeyboardInterrupt
+
+
 def _fail(message: str) -> int:
+    if _signals:
+        print("interrupted", file=sys.stderr)
+        return 130
     print("error: " + " ".join(message.split()), file=sys.stderr)
     return 2

@@ -1,17 +1,19 @@
 """``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from paretognn.atomic import writing
 from paretognn.cli.console import say, training_progress, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
-from paretognn.methods import method_config, searched
+from paretognn.methods import method_config, run_method, searched_in
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
@@ -33,6 +35,7 @@ Examples:
   paretognn train --nodes people.csv --edges calls.csv --out runs/people
   paretognn train --dataset cora --preset quick --out runs/cora
   paretognn train --resume --out runs/people --steps 2000
+  paretognn train --from-run runs/people --out runs/again --seed 1
 """
 
 
@@ -52,23 +55,34 @@ def command(
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
+    from_run: Annotated[
+        Path | None,
+        typer.Option(
+            help="Repeat this run: its settings, seed and graph. --seed, --steps, --set and --sampler are laid over; a "
+            "schedule stays as it was laid out."
+        ),
+    ] = None,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
 ) -> None:
     folder, costs = RunFolder(out), CostLog()
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
-        changed = [f"--{k}" for k, v in {**given, "config": config, "set": set_ or None}.items() if v is not None]
+        fixed = {**given, "config": config, "set": set_ or None, "from-run": from_run}
+        changed = [f"--{k}" for k, v in fixed.items() if v is not None]
         if changed:
             raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
         with costs.stage("reading the graph"):
-            graph, resolved = _reopen(folder, source, steps)
-        _check_memory(graph, resolved, chosen)
+            graph, resolved = _reopen(folder, source, steps, chosen)
     else:
         overrides = read_config_file(config) if config is not None else {}
         overrides = parse_assignments(set_ or [], overrides)
         overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        graph, resolved = _start(folder, source, overrides, graph_copy, chosen, costs)
+        origin = None if from_run is None else RunFolder(from_run).require()
+        if origin is not None:
+            overrides = _laid_over(origin.config(), overrides, config)
+        graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
+    resolved = searched_in(folder, graph, resolved, chosen, say)
     say(
         f"device: {chosen}"
         + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
@@ -82,13 +96,33 @@ def command(
         raise typer.Exit(130) from None
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
     costs.write(folder)
-    # Scores of an earlier, shorter run are no longer those of these embeddings.
-    folder.evaluation_file.unlink(missing_ok=True)
+    _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
     say(f"trained in {time.monotonic() - started:.0f} s, peak memory {peak_memory() / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
+
+
+def _laid_over(origin: TrainConfig, overrides: dict[str, Any], config: Path | None) -> dict[str, Any]:
+    """Those of a repeated run. InputError for what would make it another."""
+    for name, given in {"config": config, **{k: overrides.get(k) for k in ("method", "preset")}}.items():
+        if given is not None:
+            raise InputError(f"--{name} and --from-run cannot be combined: a run is repeated with its own {name}")
+    return {
+        "method": run_method(origin),
+        "preset": origin.preset,
+        "seed": origin.seed,
+        "steps": origin.steps,
+        **overrides,
+    }
+
+
+def _drop_outdated(folder: RunFolder, steps: int) -> None:
+    """Scores of an earlier, shorter run are no longer those of these embeddings."""
+    with suppress(InputError):
+        if folder.read_json(folder.evaluation_file).get("run", {}).get("steps") != steps:
+            folder.evaluation_file.unlink()
 
 
 def _check_memory(graph: Graph, config: TrainConfig, device: str) -> None:
@@ -103,8 +137,10 @@ def _start(
     overrides: dict[str, Any],
     graph_copy: bool,
     device: str,
+    origin: RunFolder | None,
     costs: CostLog,
 ) -> tuple[Graph, TrainConfig]:
+    """A new run, or with ``origin`` that one again."""
     if folder.exists():
         raise InputError(f"{folder.path}: already holds a run; continue it with --resume, or choose another --out")
     if folder.path.exists() and not folder.path.is_dir():
@@ -112,24 +148,30 @@ def _start(
     if folder.occupied():
         raise InputError(f"{folder.path}: is not empty; choose another --out")
     with costs.stage("reading the graph"):
-        graph = source.load()
+        if origin is None:
+            graph, place = source.load(), source.to_json()
+        else:
+            graph = run_graph(origin, source)
+            place = source.to_json() if source.given else origin.read_json(origin.graph_json).get("source", {})
     summary = summarise(graph)
     for line in format_summary(summary):
         say(line)
     resolved, why = method_config(graph, overrides=overrides)
-    say(f"method {resolved.method}, preset {resolved.preset}: {why}")
+    say(f"method {resolved.method}, preset {resolved.preset}: " + (why if origin is None else f"as in {origin.path}"))
     _check_memory(graph, resolved, device)  # before anything is written: a refused run leaves no folder
-    resolved = searched(graph, resolved, device, say)
-    try:
+    with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
-        folder.save_graph(graph, {"summary": summary, "source": source.to_json()}, graph_copy)
-        folder.write_config(resolved)
-    except OSError as error:
-        raise InputError(f"{folder.path}: cannot be written ({error.strerror})") from None
+    folder.save_graph(graph, {"summary": summary, "source": place}, graph_copy)
+    folder.write_config(resolved)
     return graph, resolved
 
 
-def _reopen(folder: RunFolder, source: GraphSource, steps: int | None) -> tuple[Graph, TrainConfig]:
+def _reopen(folder: RunFolder, source: GraphSource, steps: int | None, device: str) -> tuple[Graph, TrainConfig]:
+    if not folder.exists() and not folder.occupied():
+        raise InputError(
+            f"{folder.path}: no such run folder, or one that was stopped before its run began; start it by the same "
+            "command without --resume"
+        )
     resolved = folder.require().config()
     if steps is not None:
         if steps < resolved.steps:
@@ -138,5 +180,6 @@ def _reopen(folder: RunFolder, source: GraphSource, steps: int | None) -> tuple[
             )
         resolved = resolved.model_copy(update={"steps": steps})
     graph = run_graph(folder, source)
+    _check_memory(graph, resolved, device)
     folder.write_config(resolved)
     return graph, resolved

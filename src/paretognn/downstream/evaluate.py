@@ -156,7 +156,9 @@ class _Job:
             "digest": partition_digest(parts),
         }
         codes, names = encode_labels(parts)
-        return classify(self.points, codes, choose_splits(self.graph, self.split, self.seeds, codes), names)
+        splits = choose_splits(self.graph, self.split, self.seeds, codes)
+        self.facts["partition"]["split_digests"] = [split_digest(one) for one in splits]
+        return classify(self.points, codes, splits, names)
 
 
 def _class_names(graph: Graph, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.methods.presets import PRESETS, preset_settings
-from paretognn.methods.rows import METHODS, Method, method_config
-from paretognn.methods.search import searched
+from paretognn.methods.rows import METHODS, Method, method_config, run_method
+from paretognn.methods.search import searched, searched_in
 
 __all__ = [
     "CONTROLS",
@@ -13,5 +13,7 @@ __all__ = [
     "control_embeddings",
     "method_config",
     "preset_settings",
+    "run_method",
     "searched",
+    "searched_in",
 ]

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from paretognn.atomic import atomic_write
 from paretognn.datasets.registry import DATASETS
 from paretognn.downstream import (
     ALL,
@@ -31,7 +30,7 @@ from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
 from paretognn.training.cost import CostLog
-from paretognn.training.embeddings import read_npy
+from paretognn.training.embeddings import read_npy, write_npy
 from paretognn.training.trainer import Progress
 
 Say = Callable[[str], None]
@@ -55,7 +54,6 @@ def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None 
     if path.exists():
         return load_link_split(path, graph)
     split = split_links(graph, config.seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
     save_link_split(path, split, graph)
     return split
 
@@ -80,8 +78,8 @@ def link_embeddings(
     if not resume or home.config() != config:
         if resume and home.config().model_copy(update={"steps": config.steps}) != config:
             raise InputError(f"{home.path}: belongs to a run with other settings; remove it, and evaluate again")
+        home.model_file.unlink(missing_ok=True)  # first: a kill in between must not leave it under the new settings
         home.write_config(config)
-        home.model_file.unlink(missing_ok=True)
     if home.model_file.exists():
         return TrainedEncoder.load(home, device, encoder).embed(train_graph)
     return train(train_graph, config, device, home, resume=resume, progress=progress, encoder=encoder)[1]
@@ -224,6 +222,5 @@ def kept_partition(path: Path, graph: Graph) -> np.ndarray:
         if kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer):
             return np.asarray(kept)
     partition = metis_partition(graph)
-    with atomic_write(path) as aside, aside.open("wb") as file:
-        np.save(file, partition, allow_pickle=False)
+    write_npy(path, partition)
     return partition

@@ -103,6 +103,16 @@ def method_config(
     return config, why
 
 
+def run_method(config: TrainConfig) -> Method:
+    """The row of a run: its settings as they are, whatever preset and graph. Steps and seed are not a row's."""
+    tree = config.model_dump(mode="json", exclude={"method", "preset", "seed", "steps"})
+    return Method(config.method, partial(_as_in_run, tree=tree))
+
+
+def _as_in_run(settings: dict[str, Any], graph: Graph, tree: dict[str, Any]) -> dict[str, Any]:
+    return {**tree, "steps": settings["steps"]}
+
+
 def _sampled(tree: dict[str, Any], sampler: dict[str, Any]) -> dict[str, Any]:
     """With one sampler for all tasks, and for a criterion of the reconciler's."""
     reconciler = tree["reconciler"]

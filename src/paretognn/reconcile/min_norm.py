@@ -23,7 +23,13 @@ def min_norm_weights(gram: np.ndarray) -> np.ndarray:
     alpha = np.zeros(k)
     support = [int(np.argmin(np.diag(gram)))]
     alpha[support] = 1.0
+    best, best_norm2 = alpha, np.inf
     for _ in range(4 * 2 ** min(k, 10)):
+        norm2 = float(alpha @ gram @ alpha)
+        if norm2 >= best_norm2:
+            # Every round shortens the vector but for rounding, which would go round and round nearly equal gradients.
+            break
+        best, best_norm2 = alpha, norm2
         slope = gram @ alpha
         entering = int(np.argmin(slope))
         if entering in support or slope[entering] >= alpha @ slope - _TOLERANCE:
@@ -31,7 +37,7 @@ def min_norm_weights(gram: np.ndarray) -> np.ndarray:
         support.append(entering)
         alpha = _shrink_to_optimum(gram, alpha, support)
         support = [i for i in support if alpha[i] > 0]
-    return alpha / alpha.sum()
+    return best / best.sum()
 
 
 def _shrink_to_optimum(gram: np.ndarray, alpha: np.ndarray, support: list[int]) -> np.ndarray:

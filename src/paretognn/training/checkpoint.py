@@ -29,7 +29,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
         try:
             save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, aside)
         except SafetensorError as error:
-            raise OSError(None, f"cannot be written ({error})", str(path)) from None
+            raise OSError(str(error)) from None
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
@@ -43,16 +43,22 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], state: dict[str, Any], keep: int) -> None:
-    """Write the checkpoint of ``step`` and drop all but the newest ``keep``."""
+    """Write the checkpoint of ``step`` and drop all but it and the newest before it, ``keep`` in all.
+
+    Those of later steps are corrupt, or the run would have gone on from one; tensors without a JSON are those of a
+    checkpoint that was cut off.
+    """
     path = folder / f"step-{step:08d}.safetensors"
     save_tensors(path, tensors)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     with atomic_write(path.with_suffix(".json")) as aside:
         aside.write_text(json.dumps({"step": step, "sha256": digest, **state}, indent=1), encoding="utf-8")
-    for old in list_checkpoints(folder)[:-keep]:
-        with suppress(OSError):
-            old.unlink()
-            old.with_suffix(".safetensors").unlink()
+    found = [p.stem for p in list_checkpoints(folder)]
+    kept = set(found[: found.index(path.stem) + 1][-keep:])
+    for old in sorted(folder.glob("step-*")):  # a JSON goes before its tensors
+        if old.stem not in kept:
+            with suppress(OSError):
+                old.unlink()
 
 
 def list_checkpoints(folder: Path) -> list[Path]:

@@ -30,20 +30,16 @@ def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) ->
     """Parquet or CSV with columns ``id``, ``e0`` .. ``e{d-1}``; or npy, float32 [N, d] without ids."""
     check_suffix(path)
     kind = path.suffix.lower()
-    try:
-        with atomic_write(path) as aside:
-            if kind == ".npy":
-                with aside.open("wb") as file:
-                    np.save(file, embeddings, allow_pickle=False)
-                return
-            columns = {"id": ids, **{f"e{j}": pa.array(embeddings[:, j]) for j in range(embeddings.shape[1])}}
-            table = pa.table(columns)
-            if kind == ".parquet":
-                pq.write_table(table, aside)
-            else:
-                _write_csv(aside, table)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+    if kind == ".npy":
+        write_npy(path, embeddings)
+        return
+    columns = {"id": ids, **{f"e{j}": pa.array(embeddings[:, j]) for j in range(embeddings.shape[1])}}
+    table = pa.table(columns)
+    with atomic_write(path) as aside:
+        if kind == ".parquet":
+            pq.write_table(table, aside)
+        else:
+            _write_csv(aside, table)
 
 
 def _write_csv(path: Path, table: pa.Table) -> None:
@@ -82,6 +78,14 @@ def _read_matrix(path: Path, graph: Graph) -> np.ndarray:
         raise InputError(f"{path}: expected {graph.num_nodes} rows, one a node, found shape {array.shape}")
     with np.errstate(over="ignore"):
         return array.astype(np.float32)
+
+
+def write_npy(path: Path, array: np.ndarray) -> None:
+    """An array of numbers, whole or not at all. Not by `numpy.save`, which keeps to itself why a write failed."""
+    array = np.ascontiguousarray(array)
+    with atomic_write(path) as aside, aside.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(array.data)
 
 
 def read_npy(path: Path) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -31,6 +33,8 @@ _KEPT = {"batch": 5.0, "layer": 4.0, "none": 3.0}
 for the backward pass and its temporaries. Set from measured peaks (benchmarks/memory.py)."""
 _VIEWS = {"feat_rec": 1, "topo_rec": 1, "clu": 1, "par": 1, "pair_sim": 1, "pair_dis": 2, "mvgrl": 4, "bgrl": 3}
 """Encodings of a step, where they are not two; the pairs of `pair_dis` and the target of `bgrl` count as one."""
+_K_MEANS, _K_MEANS_ROWS = 100 << 20, 4 * 4096
+"""scikit-learn where a run clusters, and the rows of features that are dense at once, with their copies."""
 _DIFFUSION = 1000
 """Entries of a row of a diffusion: on amazon-photo, where it is dense."""
 
@@ -55,6 +59,10 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
     if "diffusion" in config.encoder.operators:
         stored += n * min(n, _DIFFUSION) * 24
+    if "clu" in config.tasks:
+        stored += min(4 * n, _K_MEANS_ROWS) * width_in * 4
+    if "clu" in config.tasks or config.reconciler.name == "pseudo-homophily" or config.search.name != "none":
+        stored += _K_MEANS
     return int(_PROCESS + stored + structure + parameters + max(heaviest, embedding))
 
 
@@ -92,8 +100,28 @@ def _sampled_rows(sampler: SamplerSettings, graph: Graph) -> int:
 
 
 def free_memory(device: str) -> int:
-    """Bytes that a run could still take on ``device``."""
-    return int(torch.cuda.mem_get_info()[0] if device == "cuda" else psutil.virtual_memory().available)
+    """Bytes that a run could still take on ``device``, and on a CPU within its container's limit."""
+    if device == "cuda":
+        return int(torch.cuda.mem_get_info()[0])
+    left = [limit for folder in _CONTROL_GROUPS if (limit := _left_in(folder)) is not None]
+    return int(min([psutil.virtual_memory().available, *left]))
+
+
+_CONTROL_GROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory"))
+"""Where Linux keeps a container's limits, in its second and its first version."""
+
+
+def _left_in(folder: Path) -> int | None:
+    """Of the limit on memory that a control group sets; None where it sets none. File cache gives way, and counts as
+    free."""
+    for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+        try:
+            most, taken = int((folder / limit).read_text()), int((folder / used).read_text())
+            cache = re.search(r"^(?:total_)?inactive_file (\d+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
+        except (OSError, ValueError):  # no such group, or "max"
+            continue
+        return max(0, most - taken + (int(cache[1]) if cache else 0))
+    return None
 
 
 def require_memory(needed: int, device: str) -> None:
@@ -102,7 +130,7 @@ def require_memory(needed: int, device: str) -> None:
     if needed > free:
         raise InputError(
             f"training needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; use --preset auto, "
-            "or smaller sub-graphs (--set tasks.mi_nsg.sampler.seeds=N) and contrast (--set tasks.mi_nsg.contrast=N)"
+            "smaller sub-graphs (--sampler saint-node --budget N) or --set encoder.hidden_dims=[128,64]"
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from paretognn.atomic import atomic_write
+from paretognn.atomic import atomic_write, writing
 from paretognn.training.multitask import StepRecord
 
 
@@ -23,13 +23,16 @@ class MetricsWriter:
             rows = [json.dumps(row) for row in read_metrics(path) if row["step"] <= done]
             with atomic_write(path) as aside:
                 aside.write_text("".join(r + "\n" for r in rows), encoding="utf-8")
-        self._file: TextIO = path.open("a", encoding="utf-8")
+        with writing(path):
+            self._file: TextIO = path.open("a", encoding="utf-8")
 
     def write(self, record: StepRecord) -> None:
-        self._file.write(json.dumps(asdict(record)) + "\n")
+        with writing(self.path):
+            self._file.write(json.dumps(asdict(record)) + "\n")
 
     def flush(self) -> None:
-        self._file.flush()
+        with writing(self.path):
+            self._file.flush()
 
     def __enter__(self) -> MetricsWriter:
         return self
@@ -37,7 +40,8 @@ class MetricsWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        with writing(self.path):
+            self._file.close()
 
 
 def read_metrics(path: Path) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from paretognn.atomic import PARTIAL, atomic_write
+from paretognn.atomic import PARTIAL, atomic_write, sweep
 from paretognn.errors import InputError
 from paretognn.graph import Graph, load_graph, save_graph
 from paretognn.training.config import TrainConfig, make_config, read_config_file
@@ -18,7 +18,7 @@ from paretognn.training.config import TrainConfig, make_config, read_config_file
 class RunFolder:
     """Paths and readers of one run.
 
-    config.yaml, graph.json, graph/, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
+    config.yaml, graph.json, graph/, search.json, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
     link/, evaluation.json, cost.json.
     """
 
@@ -27,6 +27,7 @@ class RunFolder:
         self.config_file = self.path / "config.yaml"
         self.graph_json = self.path / "graph.json"
         self.graph_folder = self.path / "graph"
+        self.search_file = self.path / "search.json"
         self.checkpoints = self.path / "checkpoints"
         self.metrics_file = self.path / "metrics.jsonl"
         self.model_file = self.path / "model.safetensors"
@@ -45,6 +46,11 @@ class RunFolder:
         return self.path.exists() and any(
             entry.name not in remains and not entry.name.startswith(PARTIAL) for entry in self.path.iterdir()
         )
+
+    def sweep(self) -> None:
+        """Remove what writers that were killed have left."""
+        for folder in (self.path, self.graph_folder, self.checkpoints):
+            sweep(folder)
 
     def require(self) -> RunFolder:
         """InputError where this is no run folder."""

@@ -84,7 +84,8 @@ class TrainedEncoder:
 
     @classmethod
     def load(cls, folder: RunFolder, device: str = "cpu", encoder: nn.Module | None = None) -> TrainedEncoder:
-        """InputError where the run is not finished, its model is damaged, or the device is not there."""
+        """InputError where the run is not finished, as it was started or extended, its model is damaged, or the device is
+        not there."""
         require_device(device)
         config = folder.require_finished().config()
         tensors = load_tensors(folder.model_file)
@@ -95,6 +96,11 @@ class TrainedEncoder:
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
         except (KeyError, RuntimeError):
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
+        if steps < config.steps and config.stopping.name == "never":
+            raise InputError(
+                f"{folder.path}: was extended from {steps} to {config.steps} steps, which was not finished; "
+                f"continue it with: paretognn train --resume --out {folder.path}"
+            )
         return cls(config, built.to(device), scaling, device, steps)
 
 
@@ -134,6 +140,8 @@ def train(
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
     the last good state.
     """
+    if folder is not None:
+        folder.sweep()
     prepared, scaling = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
     model.to(device)
@@ -165,6 +173,7 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
             try:
                 record = stepper.step()
             except NonFiniteError:
+                metrics.flush()
                 _save(stepper, plateau, folder, ended)
                 raise
             reached = plateau.reached(record.losses)
