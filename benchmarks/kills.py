@@ -181,7 +181,7 @@ def content(folder: Path) -> dict[str, Any]:
                 {k: v for k, v in json.loads(row).items() if "seconds" not in k}
                 for row in path.read_text().splitlines()
             ]
-        elif path.name == "evaluation.json" or path.parent.name == "cells":
+        elif path.name in ("evaluation.json", "cost.json") or path.parent.name == "cells":
             found[name] = without_seconds(json.loads(path.read_text()))
         elif path.parent.name != "checkpoints" or path.stem == f"step-{STEPS:08d}":
             found[name] = path.read_bytes()
@@ -190,7 +190,7 @@ def content(folder: Path) -> dict[str, Any]:
 
 def without_seconds(tree: Any) -> Any:
     if isinstance(tree, dict):
-        own = ("seconds", "step_seconds", "peak_memory")
+        own = ("seconds", "step_seconds", "peak_memory", "peak_bytes")
         return {k: without_seconds(v) for k, v in tree.items() if k not in own}
     return tree
 

@@ -84,8 +84,8 @@ class TrainedEncoder:
 
     @classmethod
     def load(cls, folder: RunFolder, device: str = "cpu", encoder: nn.Module | None = None) -> TrainedEncoder:
-        """InputError where the run is not finished, as it was started or extended, its model is damaged, or the device is
-        not there."""
+        """InputError where the run is not finished, as it was started or extended, its model is damaged, or the device
+        is not there."""
         require_device(device)
         config = folder.require_finished().config()
         tensors = load_tensors(folder.model_file)
