@@ -69,4 +69,4 @@ def test_clusters_are_as_many_as_asked_for(trained, capsys):
 @pytest.mark.parametrize("command", [["similar", "--id", "7"], ["cluster", "-k", "2"], ["classify"]])
 def test_a_file_of_another_kind_is_refused_before_any_work(tmp_path, capsys, command):
     assert run([command[0], str(tmp_path / "none"), *command[1:], "--out", str(tmp_path / "x.txt")]) == 2
-    assert ".parquet or .csv" in capsys.readouterr().err
+    assert "must end in one of .parquet, .csv" in capsys.readouterr().err

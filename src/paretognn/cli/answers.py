@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from paretognn.atomic import atomic_write
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 from paretognn.graph import Graph
+from paretognn.graph.write_table import check_suffix, write_table
 
 Run = Annotated[Path, typer.Argument(help="A run folder, of a finished run.")]
 Id = Annotated[str, typer.Option("--id", help="The node's id, as in your table.")]
@@ -25,8 +23,8 @@ AsJson = Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")]
 
 def check_out(path: Path | None) -> None:
     """InputError, before any work, where the file's name does not say how to write it."""
-    if path is not None and path.suffix.lower() not in (".parquet", ".csv"):
-        raise InputError(f"{path}: the name must end in .parquet or .csv")
+    if path is not None:
+        check_suffix(path)
 
 
 def row_of(graph: Graph, name: str) -> int:
@@ -49,11 +47,7 @@ def answer(columns: dict[str, Any], path: Path | None, as_json: bool) -> None:
     """Columns of one length, in the order given; the first is the id."""
     table = pa.table(columns)
     if path is not None:
-        with atomic_write(path) as aside:
-            if path.suffix.lower() == ".parquet":
-                pq.write_table(table, aside)
-            else:
-                pa_csv.write_csv(table, aside)
+        write_table(path, table)
         say(f"wrote {path}: {table.num_rows:,} rows")
     elif as_json:
         print(json.dumps(table.to_pylist(), indent=1, allow_nan=False))

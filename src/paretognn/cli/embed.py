@@ -8,10 +8,11 @@ import typer
 from paretognn.cli.console import say
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
+from paretognn.graph.write_table import check_suffix
 from paretognn.inductive import embed_new
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder, write_embeddings
-from paretognn.training.embeddings import check_suffix
+from paretognn.training.embeddings import SUFFIXES
 
 NAME = "embed"
 HELP = """Write embeddings by id: of the training graph, or, with a graph, of new nodes.
@@ -33,7 +34,7 @@ def command(
     out: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .npy.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
 ) -> None:
-    check_suffix(out)
+    check_suffix(out, SUFFIXES)
     folder = RunFolder(run)
     trained = TrainedEncoder.load(folder, choose_device(device))
     if source.given:

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
 from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
@@ -16,40 +13,20 @@ from paretognn.graph import Graph
 from paretognn.graph.ids import check_filled, check_unique, one_array, positions, shown
 from paretognn.graph.numbers import NotNumericError, to_numbers
 from paretognn.graph.open_table import open_table
+from paretognn.graph.write_table import TABLES, check_suffix, write_table
 
-SUFFIXES = (".parquet", ".csv", ".npy")
-
-
-def check_suffix(path: Path) -> None:
-    """InputError unless the file's name says how to write it."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}")
+SUFFIXES = (*TABLES, ".npy")
 
 
 def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) -> None:
     """Parquet or CSV with columns ``id``, ``e0`` .. ``e{d-1}``; or npy, float32 [N, d] without ids."""
-    check_suffix(path)
-    kind = path.suffix.lower()
-    if kind == ".npy":
+    check_suffix(path, SUFFIXES)
+    if path.suffix.lower() == ".npy":
         write_npy(path, embeddings)
         return
-    columns = {"id": ids, **{f"e{j}": pa.array(embeddings[:, j]) for j in range(embeddings.shape[1])}}
-    table = pa.table(columns)
-    with atomic_write(path) as aside:
-        if kind == ".parquet":
-            pq.write_table(table, aside)
-        else:
-            _write_csv(aside, table)
-
-
-def _write_csv(path: Path, table: pa.Table) -> None:
-    """Quotes where an id needs them, and none elsewhere: pyarrow by itself quotes every title and text, which
-    tools that split lines at commas take for part of it."""
-    special = pc.any(pc.match_substring_regex(table["id"], '[",\r\n]')).as_py()
-    options = pa_csv.WriteOptions(include_header=False, quoting_style="needed" if special else "none")
-    with path.open("wb") as file:
-        file.write((",".join(table.column_names) + "\n").encode())
-        pa_csv.write_csv(table, file, options)
+    write_table(
+        path, pa.table({"id": ids, **{f"e{j}": pa.array(embeddings[:, j]) for j in range(embeddings.shape[1])}})
+    )
 
 
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
@@ -57,7 +34,7 @@ def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
 
     InputError where the file cannot be read, its ids or number of rows are not the graph's, or a value is not finite.
     """
-    check_suffix(path)
+    check_suffix(path, SUFFIXES)
     matrix = _read_matrix(path, graph) if path.suffix.lower() == ".npy" else _read_table(path, graph)
     bad = np.argwhere(~np.isfinite(matrix))
     if len(bad):
