@@ -68,10 +68,12 @@ def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
         table = _read_table(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, pa.ArrowException) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
+    except InputError:
+        raise
+    except Exception as error:
+        # Damaged bytes raise Arrow's own kinds, Unicode errors and what is raised for a name that is there twice.
+        line = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        raise InputError(f"{path}: cannot be read ({line})") from None
     if not table.num_columns:
         raise InputError(f"{path}: has no columns")
     try:
@@ -88,7 +90,7 @@ def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
     order = np.array([place[text] for text in wanted], dtype=np.int64)
     try:
         columns = [np.asarray(table.column(j), dtype=np.float32) for j in range(1, table.num_columns)]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, NotImplementedError):
         raise InputError(f"{path}: every column but the first must be numeric") from None
     if not columns:
         raise InputError(f"{path}: has no embedding columns")
@@ -100,7 +102,10 @@ def read_npy(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
             array = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError):
+    except OSError:
+        raise
+    except Exception:
+        # The header is parsed as Python literals, and may ask for more memory than there is.
         raise InputError(f"{path}: is not a whole npy file of numbers") from None
     if array.dtype.kind not in "fiub":
         raise InputError(f"{path}: expected numbers, found {array.dtype}")
