@@ -16,8 +16,10 @@ from paretognn.errors import InputError, NonFiniteError
 DOCUMENTED = (InputError, NonFiniteError)
 
 
-def one_line(error: Exception) -> bool:
-    return len(str(error).splitlines()) == 1
+def check_error(error: Exception, named: object = "") -> None:
+    """One line, which names what is at fault."""
+    assert len(str(error).splitlines()) == 1
+    assert str(named) in str(error)
 
 
 def finite_tree(value: Any) -> bool:

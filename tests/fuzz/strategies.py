@@ -37,8 +37,8 @@ def fuzzed(examples: int) -> settings:
 
 @dataclass(frozen=True)
 class RawGraph:
-    """``ids`` [N], ``edges`` between positions, ``weights`` [E] or None, ``features`` float64 [N, D] or None, ``labels``
-    [N] (None where unknown) or None."""
+    """``ids`` [N], ``edges`` between positions, ``weights`` [E] or None, ``features`` float64 [N, D] or None,
+    ``labels`` [N] (None where unknown) or None."""
 
     ids: list[str]
     edges: list[tuple[int, int]]
@@ -156,9 +156,9 @@ def narrow(sampler: dict[str, Any] | None = None) -> dict[str, Any]:
 JUNK = st.one_of(
     st.binary(max_size=200),
     st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")),
-    st.sampled_from([b"PAR1", b"PK\x03\x04", b"\x1f\x8b\x08", b"\x93NUMPY\x01\x00", b"\x80\x04", b"{", b"[[", b"- &a [*a]"]).flatmap(
-        lambda head: st.binary(max_size=60).map(lambda tail: head + tail)
-    ),
+    st.sampled_from(
+        [b"PAR1", b"PK\x03\x04", b"\x1f\x8b\x08", b"\x93NUMPY\x01\x00", b"\x80\x04", b"{", b"[[", b"- &a [*a]"]
+    ).flatmap(lambda head: st.binary(max_size=60).map(lambda tail: head + tail)),
 )
 
 
@@ -227,7 +227,9 @@ def damaged_safetensors(draw: Any, whole: bytes) -> bytes:
     name = draw(st.sampled_from(sorted(header)))
     kind = draw(st.sampled_from(["shape", "dtype", "tree", "lost", "values", "renamed"]))
     if kind == "shape":
-        header[name]["shape"] = draw(st.sampled_from([[], [1], header[name]["shape"][::-1], [*header[name]["shape"], 1]]))
+        header[name]["shape"] = draw(
+            st.sampled_from([[], [1], header[name]["shape"][::-1], [*header[name]["shape"], 1]])
+        )
     elif kind == "dtype":
         header[name]["dtype"] = draw(st.sampled_from(["F32", "I32", "F16", "BOOL", "F64", "U8", "BF16", "F8_E4M3"]))
     elif kind == "lost":

@@ -16,7 +16,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzz.outcomes import DOCUMENTED, check_evaluation, check_table, exit_of, one_line
+from fuzz.outcomes import DOCUMENTED, check_error, check_evaluation, check_table, exit_of
 from fuzz.strategies import damaged_bytes, damaged_json, damaged_safetensors, damaged_tree, fuzzed, narrow
 from made import make_graph
 from paretognn import ParetoGNN
@@ -148,7 +148,7 @@ def test_a_damaged_run_is_loaded_by_the_estimator_or_refused(
         model = ParetoGNN.load(home)
         embeddings = model.transform((make_graph(9).adjacency(), np.ones((9, 2))))
     except DOCUMENTED as error:
-        assert one_line(error)
+        check_error(error)
     else:
         assert np.isfinite(embeddings).all()
 

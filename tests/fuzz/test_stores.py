@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.stores import cell, store_of
-from fuzz.outcomes import DOCUMENTED, exit_of, one_line
+from fuzz.outcomes import DOCUMENTED, check_error, exit_of
 from fuzz.strategies import damaged_bytes, damaged_json, fuzzed
 from made import make_graph
 from paretognn.benchmark.cells import FAILED, Store
@@ -43,7 +43,9 @@ def test_a_damaged_cell_is_left_as_it_is_and_named_or_still_a_cell(
     shutil.copytree(cells, folder, dirs_exist_ok=True)
     path = data.draw(st.sampled_from(sorted((folder / "cells").iterdir())))
     whole = path.read_bytes()
-    path.write_bytes(data.draw(damaged_json(whole)) if data.draw(st.integers(0, 3)) else data.draw(damaged_bytes(whole)))
+    path.write_bytes(
+        data.draw(damaged_json(whole)) if data.draw(st.integers(0, 3)) else data.draw(damaged_bytes(whole))
+    )
     with suppress(InputError):
         Estimator(Store(folder), 2)  # what a plan reads
     code, error = exit_of(["tables", str(folder), "--out", str(folder / "out")], capsys)
@@ -70,5 +72,4 @@ def test_a_damaged_partition_or_split_of_a_store_is_made_anew_or_named(
     try:
         write_link_split(store, graph)
     except DOCUMENTED as error:
-        assert one_line(error)
-        assert str(split) in str(error)
+        check_error(error, split)

@@ -1,4 +1,4 @@
-"""Whether the parts of a graph fit together: what compiled code is handed, and what is printed, without a second look."""
+"""Whether the parts of a graph fit together: what compiled code is handed without a second look."""
 
 from __future__ import annotations
 

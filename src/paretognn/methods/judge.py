@@ -218,7 +218,7 @@ def kept_partition(path: Path, graph: Graph) -> np.ndarray:
         except (OSError, InputError):
             kept = np.empty(0)
         whole = kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer)
-        if whole and 0 <= kept.min() and kept.max() < PARTS:
+        if whole and kept.min() >= 0 and kept.max() < PARTS:
             return np.asarray(kept)
     partition = metis_partition(graph)
     with atomic_write(path) as aside, aside.open("wb") as file:

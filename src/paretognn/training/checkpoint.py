@@ -108,7 +108,7 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer, names: list[str]) -> dic
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, names: list[str], tensors: dict[str, Tensor]) -> None:
-    """The inverse of `optimizer_tensors`, onto the parameters' device. ValueError where a shape is not the parameter's."""
+    """The inverse of `optimizer_tensors`, onto the parameters' device. ValueError where a shape does not fit."""
     for name, parameter in zip(names, optimizer.param_groups[0]["params"], strict=True):
         state: dict[str, Tensor] = {}
         for key in ("step", "exp_avg", "exp_avg_sq"):

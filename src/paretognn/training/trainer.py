@@ -148,7 +148,9 @@ def train(
     ended = folder is not None and resume and _restore(stepper, plateau, folder, device)
     if not ended:
         _loop(stepper, plateau, folder, progress)
-    cause = f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
+    cause = (
+        f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
+    )
     embeddings = _checked(embed(model.encoder, prepared, calibrate=True), graph, f"{cause} out of range")
     trained = TrainedEncoder(config, model.encoder, scaling, device, stepper.done)
     if folder is not None:
