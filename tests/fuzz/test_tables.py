@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz.outcomes import check_evaluation, check_table, exit_of
-from fuzz.strategies import SAMPLERS, RawGraph, damaged_bytes, fuzzed, narrow, raw_graphs
+from fuzz.strategies import SAMPLERS, RawGraph, damaged_bytes, damaged_tree, fuzzed, narrow, raw_graphs
+from paretognn.cli.main import run
+from paretognn.training.config import SearchSettings
 
 
 def columns_of(raw: RawGraph) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
@@ -83,6 +86,7 @@ def test_any_tables_give_a_row_a_node_or_one_line(
     assert [file.read_bytes() for file in files] == before
 
 
+OFF = SearchSettings().model_dump()
 GOOD = RawGraph([f"n{k}" for k in range(8)], [(k, k + 1) for k in range(7)], [0.5] * 7, None, ["a", "b"] * 4)
 
 
@@ -97,3 +101,37 @@ def test_damaged_tables_are_read_or_refused_in_one_line(
     chosen = data.draw(st.sampled_from(files))
     chosen.write_bytes(data.draw(damaged_bytes(chosen.read_bytes())))
     exit_of(["inspect", "--nodes", str(files[0]), "--edges", str(files[1])], capsys)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two good tables, and the settings of every kind that a run on them has."""
+    folder = tmp_path_factory.mktemp("small")
+    for name, part in zip("ne", columns_of(GOOD), strict=True):
+        write(folder / f"{name}.csv", {**part, **({"x": list(range(8))} if name == "n" else {})})
+    for method in ("paretognn", "autossl", "paretomtl"):
+        words = ["train", *tables_in(folder), "--out", str(folder / method), "--method", method, "--steps", "1"]
+        assert run([*words, "--set", "encoder.hidden_dims=[6, 4]"]) == 0
+    return folder
+
+
+def tables_in(folder: Path) -> list[str]:
+    return ["--nodes", str(folder / "n.csv"), "--edges", str(folder / "e.csv")]
+
+
+@fuzzed(60)
+@given(data=st.data())
+def test_any_settings_are_used_or_refused_in_one_line(
+    small: Path, tmp_path_factory: Any, capsys: Any, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("settings")
+    method = data.draw(st.sampled_from(["paretognn", "autossl", "paretomtl"]))
+    tree = data.draw(damaged_tree(yaml.safe_load((small / method / "config.yaml").read_text())))
+    if not isinstance(tree, dict) or tree.get("steps") in (2**31, 2**63, 10**30) or tree.get("search", {}) != OFF:
+        return
+    (folder / "c.yaml").write_text(yaml.safe_dump(tree))
+    words = ["train", *tables_in(small), "--out", str(folder / "run"), "--config", str(folder / "c.yaml")]
+    code, _ = exit_of(words if "steps" in tree else [*words, "--steps", "1"], capsys)
+    if code == 0:
+        table = pq.read_table(folder / "run" / "embeddings.parquet")
+        assert all(np.isfinite(np.asarray(table[name])).all() for name in table.column_names[1:])

@@ -50,10 +50,11 @@ def _check_rows(indptr: np.ndarray, indices: np.ndarray, columns: int) -> None:
 
 def _check_features(features: Features, nodes: int) -> None:
     _require(features.ndim == 2 and features.shape[0] == nodes and features.dtype == np.float32, "its features")
-    if sp.issparse(features):
+    values = features
+    if not isinstance(features, np.ndarray):
         _check_rows(features.indptr, features.indices, features.shape[1])
         _require(features.data.shape == features.indices.shape, "its features")
-    values = features.data if sp.issparse(features) else features
+        values = features.data
     _require(bool(np.isfinite(values).all()), "its features are not finite")
 
 
