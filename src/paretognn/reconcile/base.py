@@ -70,4 +70,4 @@ class Reconciler:
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`; KeyError, TypeError or ValueError where it is another's."""
+        """The inverse of `state`; AttributeError, KeyError, TypeError or ValueError where it is another's."""

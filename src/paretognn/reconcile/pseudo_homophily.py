@@ -64,7 +64,7 @@ class PseudoHomophily(Reconciler):
         return {"learnt": self.learnt}
 
     def restore(self, state: dict[str, Any]) -> None:
-        found = {task: [finite(v) for v in values] for task, values in dict(state["learnt"]).items()}
+        found = {task: [finite(v) for v in values] for task, values in state["learnt"].items()}
         for weight, _, second, count in found.values():
             if not 0 <= weight <= 1 or second < 0 or count < 0:
                 raise ValueError("not a weight with its two moments and a count")
