@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint lock clean
+.PHONY: demo test lint audit lock clean
 
 $(VENV)/installed: requirements.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed (set PYTHON=...)" if sys.version_info < (3, 11) else 0)'
@@ -24,6 +24,10 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Known vulnerabilities of the pinned versions; a notice where the database cannot be reached.
+audit: $(VENV)/installed
+	$(BIN)/python .ci/audit.py requirements-dev.lock
 
 # Resolve the newest versions afresh; commit what it writes.
 lock:

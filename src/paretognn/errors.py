@@ -19,7 +19,7 @@ class NonFiniteError(RuntimeError):
         self.step = step
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: object, known: Iterable[str]) -> str:
     """``" (did you mean 'x'?)"`` for the nearest known name, or the empty string."""
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(str(name), list(known), n=1)
     return f" (did you mean '{near[0]}'?)" if near else ""

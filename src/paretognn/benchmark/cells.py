@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from paretognn.atomic import PARTIAL, atomic_write
+from paretognn.benchmark.cell_file import CellFile
 from paretognn.errors import InputError
 
 DONE, FAILED, OUT_OF_MEMORY = "done", "failed", "out-of-memory"
@@ -83,6 +84,7 @@ class Cell:
         """KeyError, TypeError or ValueError where it is no cell."""
         if content["format"] != FORMAT:
             raise ValueError(f"format {content['format']}")
+        CellFile.model_validate(content)
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in content.items() if name in known}
         return cls(**{**values, "key": CellKey(**content["key"])})

@@ -42,11 +42,14 @@ def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
     """
     try:
         table = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: cannot be read as Parquet ({str(error).splitlines()[0]})") from error
+    except Exception as error:
+        # Damaged bytes raise Arrow's own kinds, and Unicode errors.
+        line = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        raise InputError(f"{path}: cannot be read as Parquet ({line})") from error
     for column in COLUMNS:
-        if column not in table.column_names:
-            raise InputError(f"{path}: no column '{column}'; a link split has source, target and set")
+        if table.column_names.count(column) != 1:
+            count = "no" if column not in table.column_names else "more than one"
+            raise InputError(f"{path}: {count} column '{column}'; a link split has source, target and set")
     try:
         table = pa.table({column: table[column].cast(pa.string()) for column in COLUMNS})
     except pa.ArrowException:

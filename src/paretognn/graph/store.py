@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
 from paretognn.graph.graph import Counts, FeatureColumn, Graph, Split
+from paretognn.graph.intact import check_intact
 
 _VERSION = 1
 _PARTS = ("train", "val", "test")
@@ -59,8 +60,8 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str]) -> None:
 def load_graph(folder: str | os.PathLike[str]) -> Graph:
     """The graph that `save_graph` wrote, the same to the last bit.
 
-    Raises InputError, with the path, where a file is missing or damaged or where the files do not belong
-    together (by their digest).
+    Raises InputError, with the path, where a file is missing or damaged, where the files do not belong together (by
+    their digest) and where they hold no graph (`check_intact`).
     """
     folder = Path(folder)
     for name in ("graph.json", "arrays.npz"):
@@ -69,6 +70,7 @@ def load_graph(folder: str | os.PathLike[str]) -> Graph:
     try:
         state = json.loads((folder / "graph.json").read_text(encoding="utf-8"))
         graph = _assemble(state, folder)
+        check_intact(graph)
         intact = graph.digest() == state["digest"]
     except Exception as error:
         # Damaged bytes raise whatever the JSON, zip, npy and Parquet readers have.

@@ -40,8 +40,15 @@ class TableOptions:
     def __post_init__(self) -> None:
         for name in ("feature_columns", "drop_columns", "categorical"):
             value = getattr(self, name) or ()
+            if not isinstance(value, str | list | tuple) or not all(isinstance(column, str) for column in value):
+                raise InputError(f"{name} must be a list of column names, not {value!r}")
             listed = (value,) if isinstance(value, str) else tuple(value)
             object.__setattr__(self, name, listed)
+        for name in ("id_column", "source_column", "target_column", "weight_column", "label_column"):
+            if not isinstance(getattr(self, name), str | None):
+                raise InputError(f"{name} must be the name of a column, not {getattr(self, name)!r}")
+        if not isinstance(self.add_missing_nodes, bool):
+            raise InputError(f"add_missing_nodes must be true or false, not {self.add_missing_nodes!r}")
         if self.impute not in (None, "zero", "mean"):
             raise InputError(f"impute must be 'zero' or 'mean', not {self.impute!r}")
         if self.header not in ("auto", "yes", "no"):

@@ -25,6 +25,7 @@ from paretognn.downstream import (
     split_links,
 )
 from paretognn.downstream.notices import collected
+from paretognn.downstream.partition import PARTS
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
@@ -213,13 +214,14 @@ def judge_run(
 
 
 def kept_partition(path: Path, graph: Graph) -> np.ndarray:
-    """The METIS partition of the graph, kept in the file ``path``."""
+    """The METIS partition of the graph, kept in the file ``path``; made anew where the file holds none."""
     if path.exists():
         try:
             kept = read_npy(path)
         except (OSError, InputError):
             kept = np.empty(0)
-        if kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer):
+        whole = kept.shape == (graph.num_nodes,) and np.issubdtype(kept.dtype, np.integer)
+        if whole and kept.min() >= 0 and kept.max() < PARTS:
             return np.asarray(kept)
     partition = metis_partition(graph)
     write_npy(path, partition)

@@ -128,8 +128,8 @@ def find_method(method: str | Method | type[Method]) -> Method:
         return method
     if isinstance(method, type) and issubclass(method, Method):
         return method()  # type: ignore[call-arg]
+    if not isinstance(method, str) or method not in (*METHODS, *CONTROLS):
+        raise InputError(f"unknown method '{method}'{suggest(method, METHODS)}; known: {', '.join(METHODS)}")
     if method in CONTROLS:
         raise InputError(f"'{method}' is a control, with nothing to train: `evaluate` and `benchmark` score it")
-    if method not in METHODS:
-        raise InputError(f"unknown method '{method}'{suggest(str(method), METHODS)}; known: {', '.join(METHODS)}")
     return METHODS[method]

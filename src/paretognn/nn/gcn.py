@@ -17,7 +17,7 @@ from paretognn.nn.view import View
 class DiffusionSettings(BaseModel):
     """Personalised PageRank with probability ``teleport`` of a jump back; entries below ``threshold`` are left out."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
     teleport: float = Field(0.2, ge=0.01, lt=1)
     threshold: float = Field(1e-4, ge=0, lt=1)
 
@@ -26,7 +26,7 @@ class EncoderSettings(BaseModel):
     """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's. ``operators``: one
     encoder over each, their outputs added; ``diffusion`` says which one that is."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     hidden_dims: list[PositiveInt] = Field(default=[512, 256], min_length=1)
     norm: Literal["batch", "layer", "none"] = "batch"
     activation: Literal["prelu", "relu", "elu"] = "prelu"

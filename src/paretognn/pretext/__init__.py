@@ -21,7 +21,7 @@ TASKS: dict[str, type[PretextTask]] = {task.name: task for task in (*PAPER, *_OT
 
 def task_class(name: str) -> type[PretextTask]:
     """The task of that name; `InputError` with the nearest name where there is none."""
-    if name not in TASKS:
+    if not isinstance(name, str) or name not in TASKS:
         raise InputError(f"unknown pretext task '{name}'{suggest(name, TASKS)}; known: {', '.join(TASKS)}")
     return TASKS[name]
 

@@ -14,7 +14,7 @@ from paretognn.sampling import DeviceGraph
 class TaskSettings(BaseModel):
     """Settings of one task; an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class PretextTask(nn.Module):

@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+from paretognn.nn.unit_rows import unit_rows
 
 KEEP_BYTES = 3 << 28
 """Exponentials of one loss that are kept for the backward pass; blocks beyond it are computed again."""
@@ -33,7 +34,7 @@ def info_nce(first: Tensor, second: Tensor, temperature: float) -> Tensor:
     dtype = first.dtype
     if temperature < _FLOAT32_FROM:
         first, second = first.double(), second.double()
-    first, second = F.normalize(first, dim=1, eps=1e-6), F.normalize(second, dim=1, eps=1e-6)
+    first, second = unit_rows(first), unit_rows(second)
     partition: Tensor = _MeanLogPartition.apply(torch.cat([first, second]), temperature)
     return (partition - (first * second).sum(1).mean() / temperature).to(dtype)
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from paretognn.nn.features import FeatureStore
+from paretognn.nn.unit_rows import SHORTEST
 
 CANCELS_BELOW = 1e-2
 _BLOCK_ENTRIES = 1 << 22
@@ -73,7 +74,7 @@ class _BlockResidual(torch.autograd.Function):
 
 
 def cosines(h: Tensor, decoder: Tensor, features: FeatureStore) -> Tensor:
-    """cos(V h_i, x_i) for every row, [M]; 0 where either is a zero vector.
+    """cos(V h_i, x_i) for every row, [M]; 0 where either is a zero vector, without a gradient there (`unit_rows`).
 
     Row by row the norm of V h_i is h_i^T (V^T V) h_i. In float64, since it cancels for rows near the null
     space of V.
@@ -81,5 +82,7 @@ def cosines(h: Tensor, decoder: Tensor, features: FeatureStore) -> Tensor:
     product = h.double() @ (decoder.double().T @ decoder.double())
     norm = (product * h.double()).sum(1).clamp(min=0)
     dot = (h.double() * features.times(decoder).double()).sum(1)
-    scale = (norm * features.squared_norms).clamp(min=1e-24).sqrt()
-    return (dot / scale).clamp(-1, 1).to(h.dtype)
+    square = features.squared_norms
+    known = (norm >= SHORTEST**2) & (square > 0)
+    scale = torch.where(known, norm * square, 1.0).sqrt()
+    return torch.where(known, dot / scale, 0.0).clamp(-1, 1).to(h.dtype)

@@ -24,7 +24,7 @@ RECONCILERS: dict[str, type[Reconciler]] = {reconciler.name: reconciler for reco
 
 def reconciler_class(name: str) -> type[Reconciler]:
     """The reconciler of that name; `InputError` with the nearest name where there is none."""
-    if name not in RECONCILERS:
+    if not isinstance(name, str) or name not in RECONCILERS:
         raise InputError(f"unknown reconciler '{name}'{suggest(name, RECONCILERS)}; known: {', '.join(RECONCILERS)}")
     return RECONCILERS[name]
 

@@ -20,7 +20,7 @@ Alignment = Callable[[Criterion, SamplerSettings], np.ndarray]
 class ReconcilerSettings(BaseModel):
     """Settings of one reconciler; an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -70,4 +70,4 @@ class Reconciler:
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of `state`; KeyError, TypeError or ValueError where it is another's."""
+        """The inverse of `state`; AttributeError, KeyError, TypeError or ValueError where it is another's."""

@@ -9,6 +9,7 @@ import numpy as np
 from paretognn.errors import InputError
 from paretognn.reconcile.base import Reconciler, ReconcilerSettings, StepContext
 from paretognn.reconcile.min_norm import min_norm_weights
+from paretognn.state import finite_by_name
 
 MARGIN = 1e-3
 """How near its border a constraint counts as broken: with the first losses, those of a preferred task are all on it."""
@@ -71,4 +72,6 @@ class ParetoMTL(Reconciler):
         return {"first": self.first}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.first = dict(state["first"])
+        self.first = finite_by_name(state["first"])
+        if min(self.first.values(), default=1.0) <= 0:
+            raise ValueError("a first loss is not above 0")

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from paretognn.nn.sparse import gather
 from paretognn.reconcile.base import Reconciler, ReconcilerSettings, StepContext
 from paretognn.sampling import SamplerSettings
+from paretognn.state import finite
 
 
 class PseudoHomophilySettings(ReconcilerSettings):
@@ -63,7 +64,11 @@ class PseudoHomophily(Reconciler):
         return {"learnt": self.learnt}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self.learnt = {task: [float(v) for v in values] for task, values in state["learnt"].items()}
+        found = {task: [finite(v) for v in values] for task, values in state["learnt"].items()}
+        for weight, _, second, count in found.values():
+            if not 0 <= weight <= 1 or second < 0 or count < 0:
+                raise ValueError("not a weight with its two moments and a count")
+        self.learnt = found
 
 
 def _adam(state: list[float], slope: float, rate: float) -> list[float]:

@@ -15,7 +15,7 @@ from paretognn.sampling.subgraph import Subgraph
 class Augmentation(BaseModel):
     """Probabilities that an edge is dropped, a feature column masked, a node dropped."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     edge_drop: float = Field(0.0, ge=0, lt=1)
     feature_mask: float = Field(0.0, ge=0, lt=1)
     node_drop: float = Field(0.0, ge=0, lt=1)

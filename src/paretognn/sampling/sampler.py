@@ -16,7 +16,7 @@ class SamplerSettings(BaseModel):
     GraphSAINT's nodes, ``seeds`` draws with probability ~ degree^``power``. ``saint-walk``: GraphSAINT's random
     walks, ``hops`` steps from each of ``seeds`` random nodes. A number of seeds at or above N is the whole graph."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     name: Literal["full", "k-hop", "saint-node", "saint-walk"] = "full"
     seeds: int | None = Field(None, ge=1)
     hops: int = Field(3, ge=0)

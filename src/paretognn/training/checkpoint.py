@@ -38,8 +38,10 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{path}: corrupt ({error})") from None
+    except Exception as error:
+        # A damaged header, or a type of number that torch has not, raises whatever its reader has.
+        line = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        raise InputError(f"{path}: corrupt ({line})") from None
 
 
 def save_checkpoint(folder: Path, step: int, tensors: dict[str, Tensor], state: dict[str, Any], keep: int) -> None:
@@ -112,12 +114,14 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer, names: list[str]) -> dic
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, names: list[str], tensors: dict[str, Tensor]) -> None:
-    """The inverse of `optimizer_tensors`, onto the parameters' device."""
+    """The inverse of `optimizer_tensors`, onto the parameters' device. ValueError where a shape does not fit."""
     for name, parameter in zip(names, optimizer.param_groups[0]["params"], strict=True):
         state: dict[str, Tensor] = {}
         for key in ("step", "exp_avg", "exp_avg_sq"):
             value = tensors.get(f"optimizer.{key}.{name}")
             if value is not None:
+                if value.shape != (torch.Size() if key == "step" else parameter.shape):
+                    raise ValueError(f"optimizer.{key}.{name} has another shape")
                 state[key] = value.to(parameter.device, torch.float32) if key == "step" else value.to(parameter)
         if state:
             optimizer.state[parameter] = state

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -24,10 +24,11 @@ from paretognn.nn import EncoderSettings
 from paretognn.pretext import TaskSettings, task_class
 from paretognn.reconcile import ReconcilerSettings, reconciler_class
 from paretognn.training.stopping import StoppingSettings
+from paretognn.training.yaml_tree import read_yaml
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class ReconcileSettings(_Settings):
@@ -170,9 +171,9 @@ def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[s
     path = [*prefix, *(str(p) for p in first["loc"] if not _BRANCH.match(str(p)))]
     if first["type"] == "extra_forbidden":
         known = _fields_at(model, [str(p) for p in first["loc"][:-1]])
-        return f"unknown setting '{'.'.join(path)}'{suggest(path[-1], known)}"
+        return f"unknown setting '{'.'.join(path)}'{suggest(first['loc'][-1], known)}"
     message = first["msg"].removeprefix("Value error, ")
-    given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
+    given = "" if first["type"] == "value_error" else f", not {reprlib.repr(first['input'])}"
     return f"setting '{'.'.join(path)}': {message[0].lower()}{message[1:]}{given}"
 
 
@@ -216,10 +217,7 @@ def parse_assignment(text: str) -> dict[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise InputError(f"--set {text}: expected key=value, for example optimizer.learning_rate=0.001")
-    try:
-        tree: Any = yaml.safe_load(value)
-    except (yaml.YAMLError, RecursionError):
-        raise InputError(f"--set {text}: the value is not valid YAML") from None
+    tree = read_yaml(value, f"--set {name}")
     if isinstance(tree, str):
         # YAML 1.1 takes 1e-4 for text.
         with suppress(ValueError):
@@ -240,13 +238,11 @@ def parse_assignments(texts: Iterable[str], base: dict[str, Any] | None = None) 
 def read_config_file(path: Path) -> dict[str, Any]:
     """A YAML file of settings; `InputError` where it cannot be read or is no mapping."""
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree = read_yaml(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        where = "" if line is None else f", line {line + 1}"
-        raise InputError(f"{path}{where}: is not valid YAML") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not valid YAML (it is no UTF-8 text)") from None
     if tree is None:
         return {}
     if not isinstance(tree, dict):

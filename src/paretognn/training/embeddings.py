@@ -70,7 +70,10 @@ def read_npy(path: Path) -> np.ndarray:
     try:
         with path.open("rb") as file:
             array = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError):
+    except OSError:
+        raise
+    except Exception:
+        # The header is parsed as Python literals, and may ask for more memory than there is.
         raise InputError(f"{path}: is not a whole npy file of numbers") from None
     if array.dtype.kind not in "fiub":
         raise InputError(f"{path}: expected numbers, found {array.dtype}")

@@ -54,4 +54,6 @@ def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
                 return
             if not isinstance(row, dict) or not isinstance(row.get("step"), int):
                 return
+            if not isinstance(row.get("seconds"), int | float):
+                return
             yield row

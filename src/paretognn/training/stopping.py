@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from paretognn.state import finite, finite_by_name
+
 
 class StoppingSettings(BaseModel):
     """``never``: the run takes all its ``steps``. ``plateau``: it ends earlier, when over ``window`` steps the losses
     fell by less than ``tolerance`` of what they were in the first window, in the mean over tasks."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     name: Literal["never", "plateau"] = "never"
     window: int = Field(50, ge=1)
     tolerance: float = Field(0.01, ge=0)
@@ -49,6 +51,6 @@ class Plateau:
         return {"first": self.first, "last": self.last, "sums": self.sums, "count": self.count}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """KeyError or TypeError where the state is not one of `state`'s."""
-        self.first, self.last = dict(state["first"]), state["last"]
-        self.sums, self.count = dict(state["sums"]), int(state["count"])
+        """KeyError, TypeError or ValueError where the state is not one of `state`'s."""
+        self.first, self.sums = finite_by_name(state["first"]), finite_by_name(state["sums"])
+        self.last, self.count = None if state["last"] is None else finite(state["last"]), int(finite(state["count"]))

@@ -65,15 +65,8 @@ class TrainedEncoder:
         InputError where features are so far from those of training that the numbers overflow.
         """
         prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
-        embeddings = embed(self.encoder, prepared)
-        lost = ~np.isfinite(embeddings).all(axis=1)
-        if lost.any():
-            first = graph.id_array()[int(lost.argmax())].as_py()
-            raise InputError(
-                f"embeddings of {int(lost.sum())} node(s) are not finite, the first '{first}': "
-                "features of it or its neighbours are too far from those of training"
-            )
-        return embeddings
+        cause = "features of it or its neighbours are too far from those of training"
+        return _checked(embed(self.encoder, prepared), graph, cause)
 
     def save(self, folder: RunFolder) -> None:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
@@ -90,11 +83,17 @@ class TrainedEncoder:
         config = folder.require_finished().config()
         tensors = load_tensors(folder.model_file)
         try:
-            mean, scale = tensors.pop("features.mean").numpy(), tensors.pop("features.scale").numpy()
+            if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
+                raise InputError(f"{folder.model_file}: corrupt (it holds NaN or infinite numbers)")
+            mean, scale = (tensors.pop(f"features.{part}").float().numpy() for part in ("mean", "scale"))
+            if mean.ndim != 1 or mean.shape != scale.shape:
+                raise ValueError("one mean and one scale a feature are needed")
             scaling, steps = FeatureScaling(config.features, mean, scale), int(tensors.pop("steps"))
             built = build_encoder(config, len(mean), encoder)
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
-        except (KeyError, RuntimeError):
+        except InputError:
+            raise
+        except (KeyError, RuntimeError, TypeError, ValueError):
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
         if steps < config.steps and config.stopping.name == "never":
             raise InputError(
@@ -102,6 +101,15 @@ class TrainedEncoder:
                 f"continue it with: paretognn train --resume --out {folder.path}"
             )
         return cls(config, built.to(device), scaling, device, steps)
+
+
+def _checked(embeddings: np.ndarray, graph: Graph, cause: str) -> np.ndarray:
+    """The embeddings [N, d] themselves; InputError naming the first node whose row is not finite."""
+    lost = ~np.isfinite(embeddings).all(axis=1)
+    if lost.any():
+        first = graph.id_array()[int(lost.argmax())].as_py()
+        raise InputError(f"embeddings of {int(lost.sum())} node(s) are not finite, the first '{first}': {cause}")
+    return embeddings
 
 
 def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
@@ -150,7 +158,10 @@ def train(
     ended = folder is not None and resume and _restore(stepper, plateau, folder, device)
     if not ended:
         _loop(stepper, plateau, folder, progress)
-    embeddings = embed(model.encoder, prepared, calibrate=True)
+    cause = (
+        f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
+    )
+    embeddings = _checked(embed(model.encoder, prepared, calibrate=True), graph, f"{cause} out of range")
     trained = TrainedEncoder(config, model.encoder, scaling, device, stepper.done)
     if folder is not None:
         trained.save(folder)
@@ -223,7 +234,7 @@ def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, dev
         plateau.restore(state["stopping"])
         stepper.reconciler.restore(state["reconciler"])
         ended = bool(state["stopping"]["reached"])
-    except (KeyError, RuntimeError, TypeError, ValueError):
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         raise InputError(f"{folder.checkpoints}: the checkpoint does not match config.yaml") from None
     stepper.model.to(device)
     return ended
