@@ -12,10 +12,10 @@ import pytest
 from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Store
 from paretognn.benchmark.job import Job
-from paretognn.benchmark.lock import locked
 from paretognn.benchmark.making import unmade
 from paretognn.benchmark.running import Report, run_cells, to_do
 from paretognn.benchmark.worker import BUSY
+from paretognn.lock import locked
 from paretognn.training import RunFolder
 
 SLOW = {**NARROW, "checkpoint": {"every_steps": 5}}

@@ -253,3 +253,18 @@ def test_features_that_overflow_are_an_error_that_names_the_node():
     far[7] = 3e38
     with pytest.raises(InputError, match="not finite, the first '"):
         trained.embed(graph.replace(features=far))
+
+
+def test_one_process_at_a_time_trains_in_a_folder(tmp_path):
+    home = RunFolder(tmp_path / "run")
+
+    def second(record):
+        with pytest.raises(InputError, match="another process is training there"):
+            train(make_graph(), config(2), folder=home, resume=True)
+        raise RuntimeError("reached")
+
+    with pytest.raises(RuntimeError, match="reached"):
+        run(tmp_path / "run", 2, progress=second)
+    _, embeddings = run(tmp_path / "run", 2, resume=True)
+    assert not home.lock_file.exists()
+    assert embeddings.tobytes() == run(tmp_path / "whole", 2)[1].tobytes()

@@ -18,9 +18,9 @@ from paretognn.atomic import WriteError, writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, Store
 from paretognn.benchmark.grid import GridCell, Request, recorded
 from paretognn.benchmark.job import Job
-from paretognn.benchmark.lock import is_locked
 from paretognn.benchmark.making import drop_checkpoints, unmade
 from paretognn.benchmark.worker import BUSY, MADE, STOPPED, UNWRITABLE
+from paretognn.lock import is_locked
 from paretognn.training.memory import free_memory
 
 _POLL, _POLL_OTHERS = 0.1, 2.0

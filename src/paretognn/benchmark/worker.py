@@ -19,8 +19,8 @@ from paretognn.atomic import WriteError
 from paretognn.benchmark.cells import DONE
 from paretognn.benchmark.grid import recorded
 from paretognn.benchmark.job import Job
-from paretognn.benchmark.lock import locked
 from paretognn.benchmark.making import make_cell
+from paretognn.lock import locked
 from paretognn.training import Interrupted
 
 MADE, UNWRITABLE, BUSY, STOPPED = 0, 74, 75, 130

@@ -181,5 +181,6 @@ def _reopen(folder: RunFolder, source: GraphSource, steps: int | None, device: s
         resolved = resolved.model_copy(update={"steps": steps})
     graph = run_graph(folder, source)
     _check_memory(graph, resolved, device)
-    folder.write_config(resolved)
+    with folder.held():
+        folder.write_config(resolved)
     return graph, resolved

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import yaml
 from paretognn.atomic import PARTIAL, atomic_write, sweep
 from paretognn.errors import InputError
 from paretognn.graph import Graph, load_graph, save_graph
+from paretognn.lock import locked
 from paretognn.training.config import TrainConfig, make_config, read_config_file
 
 
@@ -35,6 +38,7 @@ class RunFolder:
         self.link_folder = self.path / "link"
         self.evaluation_file = self.path / "evaluation.json"
         self.cost_file = self.path / "cost.json"
+        self.lock_file = self.path / ".lock"
 
     def exists(self) -> bool:
         return self.config_file.exists()
@@ -42,10 +46,18 @@ class RunFolder:
     def occupied(self) -> bool:
         """Whether it holds anything, other than what a start that was cut off has left: a run exists from its
         config.yaml on, which is written last."""
-        remains = {self.graph_folder.name, self.graph_json.name}
+        remains = {self.graph_folder.name, self.graph_json.name, self.lock_file.name}
         return self.path.exists() and any(
             entry.name not in remains and not entry.name.startswith(PARTIAL) for entry in self.path.iterdir()
         )
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A context in which no other process is in one of the same folder. InputError where one is."""
+        with locked(self.lock_file) as free:
+            if not free:
+                raise InputError(f"{self.path}: another process is training there")
+            yield
 
     def sweep(self) -> None:
         """Remove what writers that were killed have left."""

@@ -146,10 +146,24 @@ def train(
     With a ``folder``, metrics, checkpoints and the model are kept there, and ``resume`` continues from the
     newest checkpoint, ending bit for bit where an uninterrupted run would have. Raises `Interrupted` on
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
-    the last good state.
+    the last good state. InputError where another process trains in the folder.
     """
-    if folder is not None:
+    if folder is None:
+        return _train(graph, config, device, None, resume, progress, encoder)
+    with folder.held():
         folder.sweep()
+        return _train(graph, config, device, folder, resume, progress, encoder)
+
+
+def _train(
+    graph: Graph,
+    config: TrainConfig,
+    device: str,
+    folder: RunFolder | None,
+    resume: bool,
+    progress: Progress | None,
+    encoder: nn.Module | None,
+) -> tuple[TrainedEncoder, np.ndarray]:
     prepared, scaling = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
     model.to(device)

@@ -1,4 +1,4 @@
-"""A lock on a cell, held by the process that makes it. The system lets go of it when that process ends, however it
+"""A lock on what one process makes, a cell or a run. The system lets go of it when that process ends, however it
 ends, so that no lock is ever stale."""
 
 from __future__ import annotations

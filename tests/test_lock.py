@@ -3,12 +3,12 @@ import os
 import subprocess
 import sys
 
-from paretognn.benchmark.lock import is_locked, locked
+from paretognn.lock import is_locked, locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from paretognn.benchmark.lock import locked
+from paretognn.lock import locked
 with locked(Path(sys.argv[1])) as free:
     print(free, flush=True)
     time.sleep(60)
