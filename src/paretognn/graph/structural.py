@@ -23,7 +23,8 @@ def structural_features(graph: Graph) -> np.ndarray:
     log_degree = np.log1p(graph.degrees)[:, None]
     adjacency = graph.adjacency()
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
-    inverse = np.where(strength > 0, 1.0 / np.where(strength > 0, strength, 1.0), 0.0)
+    some = strength > np.finfo(np.float32).tiny  # the inverse of less is infinite
+    inverse = np.where(some, 1.0 / np.where(some, strength, 1.0), 0.0)
     walk = sp.csr_array(sp.diags_array(inverse.astype(np.float32)) @ adjacency)
     current = np.stack([_id_vector(text) for text in graph.id_array().to_pylist()])
     total = np.zeros_like(current)
