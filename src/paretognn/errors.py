@@ -10,6 +10,10 @@ class InputError(ValueError):
     """The user's input or a setting is at fault. The command line prints the message and exits with 2."""
 
 
+class DamagedError(InputError):
+    """A file that the program wrote itself is not as it was written; going on without it would hide that."""
+
+
 class NonFiniteError(RuntimeError):
     """A loss or gradient is NaN or infinite. Carries the task and the step; no weight has been changed."""
 

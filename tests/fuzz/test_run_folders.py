@@ -135,6 +135,10 @@ def test_a_damaged_run_folder_gives_a_result_or_one_line(
         assert all(np.isfinite(np.asarray(table[column])).all() for column in table.column_names[1:])
     if (folder / "scores.json").exists():
         check_evaluation(folder / "scores.json")
+        scores = json.loads((folder / "scores.json").read_text())["tasks"]
+        # What cannot be read is an error, never a score that is left out.
+        assert scores["link_prediction"]["mean"] is not None
+        assert scores["partition_prediction"]["mean"] is not None
 
 
 @fuzzed(40)

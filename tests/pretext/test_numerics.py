@@ -100,3 +100,13 @@ def test_the_cosine_of_a_zero_decoding_is_zero_and_has_no_gradient():
     grad_h, grad_decoder = torch.autograd.grad(found.sum(), (h, decoder))
     assert not grad_h[[0, 2]].any()
     assert float(grad_decoder.norm()) < 10
+
+
+def test_weights_and_rows_whose_inverse_would_be_infinite_give_finite_features():
+    ends = EDGES["complete"]
+    graph = build_graph(N, ends[:, 0], ends[:, 1], np.full(len(ends), 1e-41))
+    assert graph.weights.min() > 0
+    assert torch.isfinite(on_device(graph).features.rows()).all()
+    tiny = build_graph(N, ends[:, 0], ends[:, 1], features=np.full((N, D), 1e-42))
+    assert tiny.features.min() > 0
+    assert torch.isfinite(on_device(tiny, "row").features.rows()).all()

@@ -5,13 +5,15 @@ import json
 import shutil
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from made import SMALL, make_graph
-from paretognn.errors import InputError
-from paretognn.methods.judge import kept_partition
+from paretognn.errors import DamagedError, InputError
+from paretognn.methods.judge import judge_run, kept_partition, open_link_split
 from paretognn.training import RunFolder, TrainedEncoder, make_config, merge, train
 from paretognn.training.embeddings import read_npy
 from paretognn.training.metrics import read_metrics
@@ -132,9 +134,8 @@ def test_rows_of_metrics_end_before_the_first_that_is_not_whole(tmp_path):
 def test_an_array_that_asks_for_more_memory_than_there_is_is_refused_by_name(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
     whole = (tmp_path / "a.npy").read_bytes()
-    (tmp_path / "a.npy").write_bytes(
-        whole.replace(b"(3,), }         ", b"(10**17,), }    ").replace(b"10**17", b"9" * 6)
-    )
+    (tmp_path / "a.npy").write_bytes(whole.replace(b"(3,), }" + b" " * 13, b"(99999999999999,), }"))
+    assert (tmp_path / "a.npy").read_bytes() != whole
     with pytest.raises(InputError, match=r"a\.npy"):
         read_npy(tmp_path / "a.npy")
 
@@ -148,3 +149,16 @@ def test_a_partition_with_a_part_that_there_is_not_is_made_anew(value, tmp_path)
     np.save(tmp_path / "p.npy", damaged)
     assert kept_partition(tmp_path / "p.npy", graph).tolist() == whole.tolist()
     assert np.load(tmp_path / "p.npy", allow_pickle=False).tolist() == whole.tolist()
+
+
+def test_a_link_split_that_cannot_be_read_is_an_error_and_not_a_score_left_out(runs, tmp_path):
+    home, graph = copied(runs["preference"], tmp_path), make_graph()
+    split = open_link_split(graph, home.config(), home)
+    assert open_link_split(graph, home.config(), home).digest() == split.digest()
+    path = home.link_folder / "split.parquet"
+    whole = pq.read_table(path).to_pydict()
+    whole["target"][0] = whole["source"][0]
+    for damage in (lambda: pq.write_table(pa.table(whole), path), lambda: path.write_bytes(b"PAR1")):
+        damage()
+        with pytest.raises(DamagedError, match=r"split\.parquet: .*; remove .*link to train"):
+            judge_run(home, graph, seeds=1, controls=False)

@@ -23,7 +23,7 @@ from paretognn.benchmark.job import Job
 from paretognn.benchmark.shared import shared_partition, write_link_split
 from paretognn.datasets import load_dataset
 from paretognn.downstream.notices import collected
-from paretognn.errors import InputError, NonFiniteError
+from paretognn.errors import DamagedError, InputError, NonFiniteError
 from paretognn.graph import Graph, summarise
 from paretognn.methods.controls import control_embeddings
 from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, open_link_split
@@ -208,6 +208,8 @@ def _linked(
     """Embeddings of the link-train graph with the split, or the reason why there is none."""
     try:
         split = open_link_split(graph, config, folder)
+    except DamagedError:
+        raise
     except InputError as error:
         return None, str(error)
     return (make(split.train_graph(graph)), split), None

@@ -61,7 +61,10 @@ def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
         raise InputError(f"{path}: unknown set '{unknown[0].as_py()}'; use train, val or test")
     names = np.asarray(sets.to_pylist(), dtype=object)
     pairs = np.stack([source, target], axis=1)
-    return checked_link_split(LinkSplit(*(pairs[names == part] for part in PARTS)), graph)
+    try:
+        return checked_link_split(LinkSplit(*(pairs[names == part] for part in PARTS)), graph)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def _positions(path: str | os.PathLike[str], column: str, table: pa.Table, graph: Graph) -> np.ndarray:

@@ -26,7 +26,7 @@ from paretognn.downstream import (
 )
 from paretognn.downstream.notices import collected
 from paretognn.downstream.partition import PARTS
-from paretognn.errors import InputError
+from paretognn.errors import DamagedError, InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
@@ -47,13 +47,16 @@ def protocol_split(graph: Graph) -> str:
 def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
     """The link split of the run's training seed; with a ``folder`` it is kept in ``RUN/link``.
 
-    InputError where the graph has too few edges to split.
+    InputError where the graph has too few edges to split, DamagedError where the one that is kept cannot be read.
     """
     if folder is None:
         return split_links(graph, config.seed)
     path = folder.link_folder / "split.parquet"
     if path.exists():
-        return load_link_split(path, graph)
+        try:
+            return load_link_split(path, graph)
+        except InputError as error:
+            raise DamagedError(f"{error}; remove {folder.link_folder} to train the link model anew") from None
     split = split_links(graph, config.seed)
     save_link_split(path, split, graph)
     return split
@@ -182,6 +185,8 @@ def judge_run(
         if "link_prediction" in tasks:
             try:
                 link_pairs = open_link_split(graph, config, folder)
+            except DamagedError:
+                raise
             except InputError as error:
                 reason = str(error)
             else:

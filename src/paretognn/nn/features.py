@@ -80,7 +80,8 @@ class FeatureStore:
         """All N nodes' features [N, D], scaled."""
         if scaling.kind == "row":
             norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
-            inverse = np.where(norm > 0, 1.0 / np.where(norm > 0, norm, 1), 0).astype(np.float32)
+            some = norm > np.finfo(np.float32).tiny  # the inverse of less is infinite
+            inverse = np.where(some, 1.0 / np.where(some, norm, 1), 0).astype(np.float32)
             features = (
                 sp.csr_array(sp.diags_array(inverse) @ features)
                 if sp.issparse(features)
