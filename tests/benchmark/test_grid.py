@@ -126,7 +126,12 @@ def test_a_stored_cell_counts_with_its_evaluation_seeds_and_its_file(tmp_path):
     assert (cell.key.kind, cell.key.steps, cell.key.seed) == (EMBEDDINGS, 0, 0)
     store = Store(tmp_path / "store")
     assert recorded(store, cell, 10) is None
-    evaluation = {"evaluation_seeds": list(range(10)), "files": cell.file.digests()}
+    evaluation = {
+        "tasks": {},
+        "average": None,
+        "evaluation_seeds": list(range(10)),
+        "files": cell.file.digests(),
+    }
     store.put(Cell(cell.key, DONE, evaluation=evaluation))
     assert recorded(store, cell, 10) == store.get(cell.key)
     with pytest.raises(InputError, match="--evaluation-seeds 10"):

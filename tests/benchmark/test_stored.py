@@ -15,7 +15,8 @@ def test_the_tables_in_the_docs_are_those_of_the_stored_cells(capsys):
     assert run(["tables", str(STORE)]) == 0
     made = capsys.readouterr().out
     assert made.count("\n## ") > 10
-    assert made == (ROOT / "docs" / "tables.md").read_text(encoding="utf-8").partition("\n\n")[2]
+    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    assert made == page[page.index("\n## ") + 1 :]
 
 
 @pytest.mark.parametrize("cell", list(Store(STORE)), ids=lambda cell: cell.key.name)
