@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+import jinja2
+from markupsafe import Markup
 
 from paretognn._version import __version__
 from paretognn.atomic import atomic_write
@@ -33,8 +37,7 @@ def write_report(runs: Sequence[ReportRun], path: Path) -> None:
 
 def render(runs: Sequence[ReportRun]) -> str:
     """The page of one run, or of several side by side; whatever a user named is escaped."""
-    import jinja2  # these two take a second to load
-    from plotly.offline import get_plotlyjs
+    from plotly.offline import get_plotlyjs  # takes a second to load
 
     runs = _distinctly_named(runs)
     charts: list[Chart] = []
@@ -127,16 +130,12 @@ def _gib(size: int) -> str:
     return f"{size / 2**30:.2f} GiB" if size else "not known"
 
 
-def _verbatim(text: str) -> Any:
-    import markupsafe
-
-    return markupsafe.Markup(text)
+def _verbatim(text: str) -> Markup:
+    return Markup(text)
 
 
 def _distinctly_named(runs: Sequence[ReportRun]) -> list[ReportRun]:
     """With a number behind a name that came before."""
-    from dataclasses import replace
-
     seen: dict[str, int] = {}
     named = []
     for run in runs:
