@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from paretognn.atomic import WriteError
 from paretognn.errors import InputError
 from paretognn.training.memory import peak_memory
 from paretognn.training.run_folder import RunFolder
@@ -38,7 +39,8 @@ class CostLog:
         except InputError:
             kept = {}
         merged = kept | self.stages
-        folder.write_json(folder.cost_file, {name: cost.model_dump() for name, cost in merged.items()})
+        with suppress(WriteError):  # on a full disk a run's results matter, and say for themselves that it is full
+            folder.write_json(folder.cost_file, {name: cost.model_dump() for name, cost in merged.items()})
 
 
 def read_cost(folder: RunFolder) -> dict[str, StageCost]:
