@@ -45,7 +45,7 @@ def map_chart(place: int, run: ReportRun) -> tuple[Chart, str]:
     for trace in traces:
         trace["visible"] = trace["meta"] == colourings[0]
     n = run.graph.num_nodes
-    which = f"all {n:,} nodes" if len(nodes) == n else f"a random sample of {len(nodes):,} of {n:,} nodes"
+    which = f"All {n:,} nodes" if len(nodes) == n else f"A random sample of {len(nodes):,} of {n:,} nodes"
     chart = Chart(f"map-{place}", run.name, traces, layout, colourings=colourings, height=460)
     return chart, f"{which}, placed by {projection.method}: near means alike, far means little."
 
@@ -122,7 +122,7 @@ def _classes(codes: np.ndarray, names: Sequence[str]) -> list[tuple[str, np.ndar
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code]]
     own = order if len(order) <= CLASSES else order[: CLASSES - 1]
-    groups = [(names[code], codes == code) for code in own]
+    groups = [(names[code], codes == code) for code in sorted(own)]
     if len(own) < len(order):
         groups.append((f"{len(order) - len(own)} smaller classes", np.isin(codes, order[len(own) :])))
     if (codes < 0).any():
