@@ -172,7 +172,7 @@ class Kind:
 
 
 def content(folder: Path) -> dict[str, Any]:
-    """All files but for seconds and locks, which a killed holder leaves without effect; of the checkpoints the newest."""
+    """All files but for seconds, and locks, which a killed holder leaves without effect; of checkpoints the newest."""
     found: dict[str, Any] = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and "logs" not in p.parts and p.name != ".lock"):
         name = str(path.relative_to(folder))
