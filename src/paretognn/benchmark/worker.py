@@ -19,7 +19,7 @@ from paretognn.atomic import WriteError
 from paretognn.benchmark.cells import DONE
 from paretognn.benchmark.grid import recorded
 from paretognn.benchmark.job import Job
-from paretognn.benchmark.making import make_cell
+from paretognn.benchmark.making import drop_checkpoints, make_cell
 from paretognn.lock import locked
 from paretognn.training import Interrupted
 
@@ -39,6 +39,8 @@ def main() -> int:
             found = recorded(job.store, job.cell, job.evaluation_seeds)
             if found is None or found.status != DONE:
                 make_cell(job)
+            else:
+                drop_checkpoints(job.store, found.key)  # a kill between the two acts leaves them
     except Interrupted:
         return STOPPED
     except WriteError as error:

@@ -15,6 +15,7 @@ from rich.table import Table
 from paretognn.atomic import writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey, Store
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, recorded
+from paretognn.benchmark.making import drop_checkpoints
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
 from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
@@ -115,6 +116,10 @@ def _run(store: Store, request: Request, jobs: int, retry: bool) -> None:
     left = to_do(cells, store, request, retry)
     with writing(store.path):
         store.cells.mkdir(parents=True, exist_ok=True)
+    for cell in cells:
+        found = recorded(store, cell, request.evaluation_seeds)
+        if found is not None and found.status == DONE:
+            drop_checkpoints(store, cell.key)  # left by a process that was killed between the cell and this
     say(f"{len(cells)} cells, {len(cells) - len(left)} of them recorded in {store.path}; {jobs} at once")
     for cell in left:
         if cell.file is not None and cell.file.link_embeddings is None:
