@@ -18,7 +18,7 @@ NAME = "classify"
 HELP = """Fit a logistic regression on the labels that you have, and predict every node's, with probabilities, by id.
 
 The labels are those of a table (an id and a label a row, of some nodes), else the run's own. The accuracy that
-is printed is cross-validated on the labelled nodes.
+is printed is cross-validated on the labelled nodes, at the strength of regularisation that is best there.
 
 \b
 Examples:

@@ -17,7 +17,8 @@ FOLDS = 5
 @dataclass(frozen=True, eq=False)
 class Labelling:
     """probabilities : float32 [N, k], rows that add up to 1, of ``classes`` int64 [k]. accuracy : cross-validated over
-    the labelled nodes, None where a class has a single one of them. C : the strength that was best there, else 1."""
+    the labelled nodes, None where a class has a single one of them. C : the strength that was best there, else 1; as it
+    is chosen on the same folds, the accuracy is a little high."""
 
     probabilities: np.ndarray
     classes: np.ndarray

@@ -47,23 +47,35 @@ def predict_links(embeddings: np.ndarray, graph: Graph, split: LinkSplit, seeds:
         train = split.train
         if fitted < len(train):
             train = train[np.random.default_rng(seed).choice(len(train), fitted, replace=False)]
-        features, targets = pair_features(embeddings, train, negatives.train[:fitted])
-        if features.size <= SINGLE_PRECISION_ABOVE:
-            features = features.astype(np.float64)
-        grid = C_GRID if len(split.val) else (1.0,)
-        path = fit_path(features, targets, grid, PROBE_TOLERANCE)
-        best = 0
-        if len(split.val):
-            scores, truth = _scores(path, embeddings, split.val, negatives.val)
-            best = int(np.argmax([roc_auc_score(truth, column) for column in scores.T]))
+        path, best = fit_links(embeddings, (train, negatives.train[:fitted]), (split.val, negatives.val))
         scores, truth = _scores(path, embeddings, split.test, negatives.test, best)
-        return float(roc_auc_score(truth, scores[:, 0])), grid[best]
+        return float(roc_auc_score(truth, scores[:, 0])), float(path.C[best])
 
     scores, chosen = zip(*map_seeds(one, seeds, bytes_each=4 * needed), strict=True)
     return TaskScore.of("auc", scores, C=list(chosen))
 
 
-def pair_features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+Pairs = tuple[np.ndarray, np.ndarray]
+"""Linked pairs and as many others, int64 [P, 2] each."""
+
+
+def fit_links(embeddings: np.ndarray, train: Pairs, val: Pairs) -> tuple[LogisticPath, int]:
+    """Logistic regressions on products of embeddings, fitted on ``train``, and which of them has the best AUC on
+    ``val``; of equal ones the smallest C, and C = 1 alone without validation pairs."""
+    features, targets = _features(embeddings, *train)
+    if features.size <= SINGLE_PRECISION_ABOVE:
+        features = features.astype(np.float64)
+    if not len(val[0]):
+        return fit_path(features, targets, (1.0,), PROBE_TOLERANCE), 0
+
+    from sklearn.metrics import roc_auc_score  # takes seconds to load
+
+    path = fit_path(features, targets, C_GRID, PROBE_TOLERANCE)
+    scores, truth = _scores(path, embeddings, *val)
+    return path, int(np.argmax([roc_auc_score(truth, column) for column in scores.T]))
+
+
+def _features(embeddings: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Products [P, d] of the positive pairs, then the negative ones, and targets [P] of 1 and 0."""
     pairs = np.concatenate([positive, negative])
     targets = np.repeat([1, 0], [len(positive), len(negative)])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from paretognn.downstream.link_prediction import C_GRID, FIT_BYTES, pair_features
-from paretognn.downstream.logistic import PROBE_TOLERANCE, LogisticPath, fit_path
+from paretognn.downstream.link_prediction import FIT_BYTES, fit_links
 from paretognn.downstream.negatives import sample_non_edges
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
@@ -27,15 +26,7 @@ class LinkRecommender:
             raise InputError(f"links are learnt from edges, and the graph has {len(edges)}")
         others = sample_non_edges(graph, len(edges), random)
         kept = max(1, len(edges) * 4 // 5)
-        path = fit_path(*pair_features(units, edges[:kept], others[:kept]), C_GRID, PROBE_TOLERANCE)
-        self._path: LogisticPath = path
-        self._chosen = self._best(path, edges[kept:], others[kept:])
-
-    def _best(self, path: LogisticPath, edges: np.ndarray, others: np.ndarray) -> int:
-        from sklearn.metrics import roc_auc_score  # takes seconds to load
-
-        features, truth = pair_features(self.units, edges, others)
-        return int(np.argmax([roc_auc_score(truth, column) for column in path.decision(features)[:, :, 0].T]))
+        self._path, self._chosen = fit_links(units, (edges[:kept], others[:kept]), (edges[kept:], others[kept:]))
 
     def partners(self, node: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` likeliest partners of ``node`` that no edge joins it to, likeliest first: nodes int64 [k'], and
