@@ -80,7 +80,7 @@ class Estimator:
         if known:
             return self.seeds * median(known)
         fixed, node, edge = _JUDGING
-        width = cell.config.encoder.hidden_dims[-1] / 256
+        width = cell.config.width / 256
         rounds = -(-self.seeds // self.threads)
         return rounds * (fixed + width * (node * cell.nodes + edge * cell.edges))
 
@@ -95,7 +95,7 @@ class Estimator:
         known = self.making.get(_like(key))
         if known:
             return median(known), STORED
-        width = cell.config.encoder.hidden_dims[-1]
+        width = cell.config.width
         return (0.0 if key.kind == EMBEDDINGS else _CONTROL * cell.nodes * width / 256), BY_SIZE
 
     def _step(self, cell: GridCell, probe: Probe | None) -> tuple[float | None, str]:

@@ -50,8 +50,8 @@ CONTROLS = ("raw-features", "smoothed-features", "spectral", "untrained")
 
 
 def control_embeddings(name: str, graph: Graph, config: TrainConfig, device: str = "cpu") -> np.ndarray:
-    """Embeddings of a control at the width of ``config``'s encoder; only ``graph`` is looked at."""
-    width = config.encoder.hidden_dims[-1]
+    """Embeddings of a control at the width of ``config``'s embeddings; only ``graph`` is looked at."""
+    width = config.width
     if name == "untrained":
         return untrained(graph, config, device).embed(graph)
     make: Callable[[Graph, int, int], np.ndarray] = {

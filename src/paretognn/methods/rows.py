@@ -12,6 +12,7 @@ from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
+from paretognn.methods.recipe import assembled
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.sampling.diffusion import check_size
@@ -49,11 +50,16 @@ def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     return {**tree, "reconciler": {"name": "weighted-sum", "normalise": "none"}, "search": search}
 
 
+def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
+    return assembled(_reconciled(settings, graph, "mgda", "l2"), graph)
+
+
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method("best", _best),
         Method("paretognn", partial(_reconciled, name="mgda", normalise="l2")),
         Method("weighted-sum", partial(_reconciled, name="weighted-sum")),
         *(Method(name, partial(_single, task=task)) for name, task in _SINGLE.items()),

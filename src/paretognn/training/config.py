@@ -23,6 +23,7 @@ from paretognn.errors import InputError, suggest
 from paretognn.nn import EncoderSettings
 from paretognn.pretext import TaskSettings, task_class
 from paretognn.reconcile import ReconcilerSettings, reconciler_class
+from paretognn.training.assembly import AssemblySettings
 from paretognn.training.stopping import StoppingSettings
 from paretognn.training.yaml_tree import read_yaml
 
@@ -125,6 +126,12 @@ class TrainConfig(_Settings):
     stopping: StoppingSettings = StoppingSettings()
     search: SearchSettings = SearchSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
+    assembly: AssemblySettings = AssemblySettings()
+
+    @property
+    def width(self) -> int:
+        """Columns of an embedding; fewer where a block finds less in the graph than it may hold."""
+        return self.encoder.hidden_dims[-1] + self.assembly.width
 
     @field_validator("tasks", mode="before")
     @classmethod

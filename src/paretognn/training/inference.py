@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,8 +14,9 @@ ROWS = 16384
 
 
 @torch.no_grad()
-def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows: int = ROWS) -> np.ndarray:
-    """float32 [N, d]. ``calibrate`` first recomputes batch-norm statistics on this graph, layer by layer.
+def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows: int = ROWS) -> Tensor:
+    """float32 [N, d] on the graph's device. ``calibrate`` first recomputes batch-norm statistics on this graph, layer
+    by layer.
 
     The built-in encoder is run in batches of ``rows``; another module sees the whole graph at once.
     """
@@ -25,13 +25,13 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
         parts = [
             _embed(b, graph, _operator(graph, name, encoder), calibrate, rows) for name, b in encoder.branches.items()
         ]
-        return torch.stack(parts).sum(0).cpu().numpy()
+        return torch.stack(parts).sum(0)
     adjacency = normalised(graph.indptr, graph.indices, graph.weights)
     if not isinstance(encoder, GCN):
         view = View(FeatureView(graph.features), (adjacency,))
         whole: Tensor = encoder(view)
-        return whole.float().cpu().numpy()
-    return _embed(encoder, graph, adjacency, calibrate, rows).cpu().numpy()
+        return whole.float()
+    return _embed(encoder, graph, adjacency, calibrate, rows)
 
 
 def _operator(graph: DeviceGraph, name: str, encoder: BranchedGCN) -> Csr:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph
 from paretognn.nn import GCN, BranchedGCN, FeatureScaling, PyGEncoder
+from paretognn.training.assembly import Assembly
 from paretognn.training.checkpoint import (
     load_tensors,
     newest_checkpoint,
@@ -48,7 +49,8 @@ class Interrupted(Exception):  # noqa: N818
 
 @dataclass(eq=False)
 class TrainedEncoder:
-    """A frozen encoder with what it needs to embed: the scaling of features and batch-norm statistics.
+    """A frozen encoder with what it needs to embed: the scaling of features, batch-norm statistics, and the blocks
+    beside it.
 
     steps : how many it was trained for; fewer than the settings' where early stopping ended the run.
     """
@@ -57,6 +59,7 @@ class TrainedEncoder:
     encoder: nn.Module
     scaling: FeatureScaling
     device: str
+    assembly: Assembly
     steps: int = 0
 
     def embed(self, graph: Graph) -> np.ndarray:
@@ -66,12 +69,13 @@ class TrainedEncoder:
         """
         prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
         cause = "features of it or its neighbours are too far from those of training"
-        return _checked(embed(self.encoder, prepared), graph, cause)
+        return _checked(self.assembly(embed(self.encoder, prepared), graph, prepared), graph, cause)
 
     def save(self, folder: RunFolder) -> None:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
         tensors["features.mean"] = torch.tensor(self.scaling.mean)
         tensors["features.scale"] = torch.tensor(self.scaling.scale)
+        tensors |= {f"assembly.{k}": v for k, v in self.assembly.maps.items()}
         tensors["steps"] = torch.tensor(self.steps)
         save_tensors(folder.model_file, tensors)
 
@@ -89,6 +93,8 @@ class TrainedEncoder:
             if mean.ndim != 1 or mean.shape != scale.shape:
                 raise ValueError("one mean and one scale a feature are needed")
             scaling, steps = FeatureScaling(config.features, mean, scale), int(tensors.pop("steps"))
+            maps = {k: tensors.pop(k) for k in list(tensors) if k.startswith("assembly.")}
+            assembly = Assembly.of(config.assembly, {k.removeprefix("assembly."): v for k, v in maps.items()}, device)
             built = build_encoder(config, len(mean), encoder)
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
         except InputError:
@@ -100,11 +106,12 @@ class TrainedEncoder:
                 f"{folder.path}: was extended from {steps} to {config.steps} steps, which was not finished; "
                 f"continue it with: paretognn train --resume --out {folder.path}"
             )
-        return cls(config, built.to(device), scaling, device, steps)
+        return cls(config, built.to(device), scaling, device, assembly, steps)
 
 
-def _checked(embeddings: np.ndarray, graph: Graph, cause: str) -> np.ndarray:
-    """The embeddings [N, d] themselves; InputError naming the first node whose row is not finite."""
+def _checked(rows: Tensor, graph: Graph, cause: str) -> np.ndarray:
+    """The embeddings float32 [N, d]; InputError naming the first node whose row is not finite."""
+    embeddings = rows.float().cpu().numpy()
     lost = ~np.isfinite(embeddings).all(axis=1)
     if lost.any():
         first = graph.id_array()[int(lost.argmax())].as_py()
@@ -129,7 +136,7 @@ def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
     prepared, scaling = prepare(graph, config.features, device)
     encoder = build_encoder(config, prepared.features.width).to(device)
     embed(encoder, prepared, calibrate=True)
-    return TrainedEncoder(config, encoder, scaling, device)
+    return TrainedEncoder(config, encoder, scaling, device, Assembly.fit(config.assembly, graph, prepared, config.seed))
 
 
 def train(
@@ -175,8 +182,10 @@ def _train(
     cause = (
         f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
     )
-    embeddings = _checked(embed(model.encoder, prepared, calibrate=True), graph, f"{cause} out of range")
-    trained = TrainedEncoder(config, model.encoder, scaling, device, stepper.done)
+    encoded = embed(model.encoder, prepared, calibrate=True)
+    assembly = Assembly.fit(config.assembly, graph, prepared, config.seed)
+    embeddings = _checked(assembly(encoded, graph, prepared), graph, f"{cause} out of range")
+    trained = TrainedEncoder(config, model.encoder, scaling, device, assembly, stepper.done)
     if folder is not None:
         trained.save(folder)
     return trained, embeddings
