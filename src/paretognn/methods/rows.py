@@ -9,6 +9,7 @@ from typing import Any
 
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
+from paretognn.methods.choice import best_smoothing, judged
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
@@ -54,12 +55,20 @@ def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     return assembled(_reconciled(settings, graph, "mgda", "l2"), graph)
 
 
+def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
+    """`best` with the smoothing that a judge without labels prefers on this graph."""
+    tree = _best(settings, graph)
+    smoothing = best_smoothing(judged(graph, make_config(tree))).smoothing
+    return merge(tree, {"assembly": {"smoothing": smoothing}})
+
+
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("best", _best),
+        Method("auto", _auto),
         Method("paretognn", partial(_reconciled, name="mgda", normalise="l2")),
         Method("weighted-sum", partial(_reconciled, name="weighted-sum")),
         *(Method(name, partial(_single, task=task)) for name, task in _SINGLE.items()),

@@ -1,0 +1,122 @@
+"""What each part of the recipe adds, on graphs that are in none of the paper's tables: a JSON line for each variant.
+
+    python benchmarks/ablation.py --out benchmarks/results/recipe/ablation.jsonl [--graphs citeseer] [--steps 250]
+
+The encoder of a graph is trained once, and its link model; the variants put its output together in other ways, so they
+differ by nothing else. Lines that are in the file already are not made again. Evaluation seeds begin with 1: seed 0
+draws the very nodes that are minesweeper's mines, so that a split has one class to learn from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from hardware import described
+from shapes import graph_named
+
+from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
+from paretognn.graph import Graph
+from paretognn.methods import control_embeddings, method_config
+from paretognn.methods.controls import CONTROLS
+from paretognn.methods.recipe import BLOCKS, OWN
+from paretognn.training import TrainConfig, TrainedEncoder, train, untrained
+from paretognn.training.assembly import Assembly, AssemblySettings
+from paretognn.training.inference import embed
+from paretognn.training.prepare import prepare
+
+TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-usa", "airports-europe")
+TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
+
+
+def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Of the assembly by name: whose output stands beside the blocks, and the settings."""
+    recipe = config.assembly.model_dump()
+    blocks = recipe["blocks"]
+
+    def less(name: str) -> dict[str, Any]:
+        return {**recipe, "blocks": {k: v for k, v in blocks.items() if k != name}}
+
+    own = less("own") if "own" in blocks else {**recipe, "blocks": {**blocks, "own": OWN}}
+    return {
+        "the recipe": ("trained", recipe),
+        **{f"without {name}": ("trained", less(name)) for name in BLOCKS},
+        "without own features" if "own" in blocks else "with own features": ("trained", own),
+        **{f"smoothing {k}": ("trained", {**recipe, "smoothing": k}) for k in (0, 1, 4, 8)},
+        "encoder alone": ("trained", {"smoothing": 0, "blocks": {}}),
+        "untrained encoder": ("untrained", recipe),
+        "no encoder": ("none", recipe),
+    }
+
+
+class Encoded:
+    """A graph with the outputs of a trained and an untrained encoder, ready to be put together."""
+
+    def __init__(self, graph: Graph, config: TrainConfig) -> None:
+        self.graph, self.config = graph, config
+        self.placed, _ = prepare(graph, config.features, "cpu")
+        self.outputs = {
+            kind: embed(made.encoder, self.placed)
+            for kind, made in (("trained", self._trained()), ("untrained", untrained(graph, config, "cpu")))
+        }
+        self.outputs["none"] = self.outputs["trained"][:, :0]
+
+    def _trained(self) -> TrainedEncoder:
+        return train(self.graph, self.config)[0]
+
+    def together(self, kind: str, settings: dict[str, Any]) -> np.ndarray:
+        chosen = AssemblySettings.model_validate(settings)
+        fitted = Assembly.fit(chosen, self.graph, self.placed, self.config.seed)
+        return fitted(self.outputs[kind], self.graph, self.placed).numpy()
+
+
+def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
+    """Add the lines of a graph that are not ``done``."""
+    graph = graph_named(name)
+    config, _ = method_config(graph, "best", overrides={"steps": steps})
+    left = {k: v for k, v in variants(config).items() if k not in done}
+    controls = [control for control in CONTROLS if control not in done and control != "untrained"]
+    split, partition = split_links(graph, config.seed), metis_partition(graph)
+    seen = split.train_graph(graph)
+
+    def add(variant: str, points: np.ndarray, linked: np.ndarray) -> None:
+        found = evaluate_embeddings(points, graph, seeds=range(1, seeds + 1), link=(linked, split), partition=partition)
+        line = {
+            "graph": name,
+            "variant": variant,
+            "scores": {task: round(100 * (one.mean or 0.0), 2) for task, one in found.tasks.items()},
+            "average": round(100 * (found.average or 0.0), 2),
+            "steps": steps,
+            "evaluation_seeds": seeds,
+            "hardware": described(),
+        }
+        with out.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    for control in controls:
+        add(control, control_embeddings(control, graph, config), control_embeddings(control, seen, config))
+    if left:
+        whole, linked = Encoded(graph, config), Encoded(seen, config)
+        for variant, (kind, settings) in left.items():
+            add(variant, whole.together(kind, settings), linked.together(kind, settings))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graphs", nargs="+", default=list(TUNING))
+    parser.add_argument("--steps", type=int, default=250)
+    parser.add_argument("--seeds", type=int, default=5, help="evaluation seeds")
+    parser.add_argument("--out", type=Path, required=True)
+    asked = parser.parse_args()
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    kept = [json.loads(line) for line in asked.out.read_text().splitlines()] if asked.out.exists() else []
+    for name in asked.graphs:
+        done = {line["variant"] for line in kept if line["graph"] == name and line["steps"] == asked.steps}
+        study(name, asked.steps, asked.seeds, done, asked.out)
+
+
+if __name__ == "__main__":
+    main()
