@@ -11,6 +11,7 @@ import typer
 
 from paretognn.cli.console import say
 from paretognn.errors import InputError
+from paretognn.sampling.sampler import OWN as OWN_SAMPLERS
 from paretognn.sources import GraphSource
 
 
@@ -111,7 +112,7 @@ def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
         raise InputError("--budget goes with --sampler")
     if sampler is None:
         return {}
-    if (budget is None) != (sampler == "full"):
+    if sampler in OWN_SAMPLERS and (budget is None) != (sampler == "full"):
         raise InputError(f"--sampler {sampler}: " + ("needs --budget N" if budget is None else "takes no --budget"))
     return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}
 

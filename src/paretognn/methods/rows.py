@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from paretognn.errors import InputError, suggest
+from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
+from paretognn.registry import Registry
 from paretognn.sampling.diffusion import check_size
 from paretognn.training.config import TrainConfig, make_config, merge
 
@@ -51,7 +52,7 @@ def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
 
-METHODS: dict[str, Method] = {
+_OWN: dict[str, Method] = {
     method.name: method
     for method in (
         Method("paretognn", partial(_reconciled, name="mgda", normalise="l2")),
@@ -69,6 +70,7 @@ METHODS: dict[str, Method] = {
         Method("random-weights", partial(_reconciled, name="random")),
     )
 }
+METHODS: Registry[Method] = Registry("method", "methods", Method, _OWN.items(), classes=False)
 
 
 def method_config(
@@ -128,8 +130,6 @@ def find_method(method: str | Method | type[Method]) -> Method:
         return method
     if isinstance(method, type) and issubclass(method, Method):
         return method()  # type: ignore[call-arg]
-    if not isinstance(method, str) or method not in (*METHODS, *CONTROLS):
-        raise InputError(f"unknown method '{method}'{suggest(method, METHODS)}; known: {', '.join(METHODS)}")
     if method in CONTROLS:
         raise InputError(f"'{method}' is a control, with nothing to train: `evaluate` and `benchmark` score it")
-    return METHODS[method]
+    return METHODS.find(method)

@@ -16,7 +16,7 @@ from paretognn.errors import NonFiniteError
 from paretognn.pretext import PretextTask, task_class
 from paretognn.reconcile import Reconciler, StepContext, reconciler_class
 from paretognn.reconcile.base import Criterion
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
+from paretognn.sampling import DeviceGraph, Sampler, clean_view
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
@@ -202,7 +202,7 @@ class MultiTaskStepper:
         alpha[active] = self.reconciler.weights(context)
         return alpha, alpha * scale if settings.step_on == "normalised" else alpha
 
-    def _alignment(self, criterion: Criterion, sampler: SamplerSettings) -> np.ndarray:
+    def _alignment(self, criterion: Criterion, sampler: Sampler) -> np.ndarray:
         """Inner products [K] of the criterion's gradient by the shared parameters with the rows of gradients."""
         generator = stream(self.config.seed, self.done + 1, "alignment", self.graph.device)
         view = clean_view(sampler.sample(self.graph, generator))
