@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint audit lock clean
+.PHONY: demo test example lint audit lock clean
 
 $(VENV)/installed: requirements.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed (set PYTHON=...)" if sys.version_info < (3, 11) else 0)'
@@ -19,6 +19,13 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest
+
+# The example of a package with components of its own: installed beside, tested as its author would.
+example: $(VENV)/installed
+	rm -rf build/example
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--target build/example examples/paretognn-example
+	PYTHONPATH=build/example $(BIN)/python -m pytest -c pyproject.toml examples/paretognn-example/tests
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

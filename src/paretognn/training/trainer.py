@@ -16,7 +16,7 @@ from torch import nn
 
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph
-from paretognn.nn import GCN, BranchedGCN, FeatureScaling, PyGEncoder
+from paretognn.nn import ENCODERS, GCN, BranchedGCN, FeatureScaling, PyGEncoder
 from paretognn.training.checkpoint import (
     load_tensors,
     newest_checkpoint,
@@ -114,14 +114,21 @@ def _checked(embeddings: np.ndarray, graph: Graph, cause: str) -> np.ndarray:
 
 def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
     """The encoder of ``config`` with weights from its seed, or ``module`` (any PyG encoder) as it is."""
+    settings = config.encoder
     if module is not None:
-        if config.encoder.operators != ["adjacency"]:
+        if settings.operators != ["adjacency"] or settings.name != GCN.name:
             raise InputError(f"the method '{config.method}' has an encoder of its own and takes no other")
         return PyGEncoder(module, in_dim)
     with seeded(stream_seed(config.seed, 0, "init/encoder")):
-        if config.encoder.operators == ["adjacency"]:
-            return GCN(in_dim, config.encoder)
-        return BranchedGCN(in_dim, config.encoder)
+        if settings.operators != ["adjacency"]:
+            return BranchedGCN(in_dim, settings)
+        built = ENCODERS.find(settings.name)(in_dim, settings)
+    if getattr(built, "out_dim", None) != settings.hidden_dims[-1]:
+        raise InputError(
+            f"the encoder '{settings.name}' is at fault: its out_dim is {getattr(built, 'out_dim', 'not set')}, where "
+            f"the last of encoder.hidden_dims is {settings.hidden_dims[-1]}"
+        )
+    return built
 
 
 def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
