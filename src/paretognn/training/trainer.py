@@ -59,6 +59,11 @@ class TrainedEncoder:
     device: str
     steps: int = 0
 
+    @property
+    def width(self) -> int:
+        """The number d of embedding dimensions."""
+        return int(self.encoder.out_dim)  # type: ignore[arg-type]
+
     def embed(self, graph: Graph) -> np.ndarray:
         """float32 [N, d] for any graph with the training graph's feature columns.
 
