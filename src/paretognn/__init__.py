@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from paretognn.errors import InputError
     from paretognn.estimator import BGRL, CCASSG, DGI, GRACE, MVGRL, AutoSSL, GraphMAE, ParetoGNN, evaluate
     from paretognn.graph import Graph, read_graph
+    from paretognn.training.tensorboard import TensorBoard
+    from paretognn.training.tracking import Tracker
 
 # Loaded on first use, so that reading a table does not wait for torch.
 _HOME = {
@@ -23,6 +25,8 @@ _HOME = {
     "Graph": "paretognn.graph",
     "InputError": "paretognn.errors",
     "ParetoGNN": "paretognn.estimator",
+    "TensorBoard": "paretognn.training.tensorboard",
+    "Tracker": "paretognn.training.tracking",
     "evaluate": "paretognn.estimator",
     "load_dataset": "paretognn.datasets",
     "read_graph": "paretognn.graph",
@@ -46,6 +50,8 @@ __all__ = [
     "GraphMAE",
     "InputError",
     "ParetoGNN",
+    "TensorBoard",
+    "Tracker",
     "__version__",
     "evaluate",
     "load_dataset",

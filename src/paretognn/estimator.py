@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from paretognn.graph import Graph, as_graph
 from paretognn.methods import Method, method_config, run_method, searched
 from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
 from paretognn.neighbours import NeighbourGraph
-from paretognn.training import RunFolder, TrainedEncoder, train
+from paretognn.training import EachStep, RunFolder, Tracker, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
 
 
@@ -84,8 +85,9 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.graph = graph
         self.n_neighbors = n_neighbors
 
-    def fit(self, X: Any, y: Any = None) -> ParetoGNN:
-        """Train on the graph that X is, or names nodes of; ``y`` is ignored, and so are labels in the graph."""
+    def fit(self, X: Any, y: Any = None, *, trackers: Sequence[Tracker] = ()) -> ParetoGNN:
+        """Train on the graph that X is, or names nodes of; ``y`` is ignored, and so are labels in the graph.
+        ``trackers`` are told of every step."""
         self._neighbours: NeighbourGraph | None = None
         if self.graph is not None:
             own = as_graph(self.graph)
@@ -104,7 +106,11 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.config_ = searched(own, config, self.device, encoder=self.encoder)
         self.history_: list[StepRecord] = []
         self.encoder_, self.embedding_ = train(
-            own, self.config_, self.device, progress=self.history_.append, encoder=copy.deepcopy(self.encoder)
+            own,
+            self.config_,
+            self.device,
+            trackers=[EachStep(self.history_.append), *trackers],
+            encoder=copy.deepcopy(self.encoder),
         )
         self._digest = own.digest()
         return self

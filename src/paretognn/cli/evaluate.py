@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import atomic_write
-from paretognn.cli.console import digests, reasons, say, score_table, training_progress
+from paretognn.cli.console import digests, reasons, say, score_table
 from paretognn.cli.console import out as output
 from paretognn.cli.device import choose_device
+from paretognn.cli.live import Terminal
 from paretognn.cli.options import takes_graph
 from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
@@ -67,13 +68,11 @@ def command(
         raise InputError(f"--tasks names none; known: {', '.join(ALL)}")
     if run is not None:
         folder = RunFolder(run).require_finished()
-        steps = folder.config().steps
         try:
-            with training_progress(steps, "link model") as progress:
-                result = judge_run(
-                    folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
-                    link_split=link_split, controls=controls, progress=progress, say=say,
-                )  # fmt: skip
+            result = judge_run(
+                folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
+                link_split=link_split, controls=controls, trackers=[Terminal("link model")], say=say,
+            )  # fmt: skip
         except Interrupted as stop:
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
             raise typer.Exit(130) from None

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import writing
-from paretognn.cli.console import say, training_progress, warnings_said
+from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
+from paretognn.cli.live import Terminal
 from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
@@ -18,6 +19,7 @@ from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
     RunFolder,
+    Tracker,
     TrainConfig,
     parse_assignments,
     read_config_file,
@@ -26,6 +28,7 @@ from paretognn.training import (
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
+from paretognn.training.tensorboard import TensorBoard
 
 NAME = "train"
 HELP = """Train an encoder on a graph without labels, and write its embeddings.
@@ -34,6 +37,7 @@ HELP = """Train an encoder on a graph without labels, and write its embeddings.
 Examples:
   paretognn train --nodes people.csv --edges calls.csv --out runs/people
   paretognn train --dataset cora --preset quick --out runs/cora
+  paretognn train --dataset cora --out runs/cora --tensorboard
   paretognn train --resume --out runs/people --steps 2000
   paretognn train --from-run runs/people --out runs/again --seed 1
 """
@@ -62,9 +66,15 @@ def command(
             "schedule stays as it was laid out."
         ),
     ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option(help="Write every step's numbers to OUT/tensorboard (pip install 'paretognn[tensorboard]').")
+    ] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
 ) -> None:
     folder, costs = RunFolder(out), CostLog()
+    trackers: list[Tracker] = [Terminal()]
+    if tensorboard:
+        trackers.append(TensorBoard(folder.path / "tensorboard"))  # before any work: the package may be missing
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
@@ -89,8 +99,8 @@ def command(
     )
     started = time.monotonic()
     try:
-        with warnings_said(), training_progress(resolved.steps) as progress, costs.stage("training and embedding"):
-            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
+        with warnings_said(), costs.stage("training and embedding"):
+            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, trackers=trackers)
     except Interrupted as stop:
         say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
         raise typer.Exit(130) from None

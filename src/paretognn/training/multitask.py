@@ -43,6 +43,20 @@ class StepRecord:
     seconds: float
     stage_seconds: dict[str, float]
 
+    def scalars(self) -> dict[str, float]:
+        """All but the stages' seconds, by name: ``loss/mi_ng``, ``weight/mi_ng``, ``cosine/mi_ng.feat_rec``,
+        ``learning_rate``, ..."""
+        by_task = {
+            "loss": self.losses,
+            "weight": self.weights,
+            "gradient_norm": self.gradient_norms,
+            "head_gradient_norm": self.head_gradient_norms,
+            "cosine": {pair.replace("|", "."): cosine for pair, cosine in self.cosines.items()},
+        }
+        found = {f"{what}/{name}": value for what, values in by_task.items() for name, value in values.items()}
+        own = {"combined_norm2": self.combined_norm2, "learning_rate": self.learning_rate, "seconds": self.seconds}
+        return found | own
+
 
 class MultiTaskModel(nn.Module):
     """One shared encoder and one head a task; built from the seed alone."""
