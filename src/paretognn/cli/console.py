@@ -10,7 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-out = Console(soft_wrap=True, highlight=False)
+
+class _Pipe(Console):
+    def on_broken_pipe(self) -> None:
+        """rich would exit with 1; a reader that went away is no error, and `paretognn.cli.main.run` knows it."""
+        raise BrokenPipeError
+
+
+out = _Pipe(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 

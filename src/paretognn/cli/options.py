@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from paretognn.cli.completion import dataset_names
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 from paretognn.sampling.sampler import OWN as OWN_SAMPLERS
@@ -18,7 +19,7 @@ from paretognn.sources import GraphSource
 def _graph_options(
     dataset: Annotated[
         str | None,
-        typer.Option(help="A public data set by name (see: paretognn datasets)."),
+        typer.Option(help="A public data set by name (see: paretognn datasets).", autocompletion=dataset_names),
     ] = None,
     data_root: Annotated[
         Path | None,

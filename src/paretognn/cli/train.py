@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import writing
+from paretognn.cli.as_json import AsJson, print_json
+from paretognn.cli.completion import device_names, method_names, preset_names, sampler_names
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.live import Terminal
@@ -47,15 +49,22 @@ Examples:
 def command(
     source: GraphSource,
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
-    method: Annotated[str | None, typer.Option(help="Method by name; default paretognn.")] = None,
-    preset: Annotated[str | None, typer.Option(help="auto (default), quick or paper.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Method by name; default paretognn.", autocompletion=method_names)
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="auto (default), quick or paper.", autocompletion=preset_names)
+    ] = None,
     steps: Annotated[int | None, typer.Option(help="Optimiser steps; default from the preset.")] = None,
     seed: Annotated[int | None, typer.Option(help="Training seed; default 0.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
     config: Annotated[Path | None, typer.Option(help="YAML file of settings.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,
     sampler: Annotated[
-        str | None, typer.Option(help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.")
+        str | None,
+        typer.Option(
+            help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.", autocompletion=sampler_names
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
@@ -70,6 +79,7 @@ def command(
         bool, typer.Option(help="Write every step's numbers to OUT/tensorboard (pip install 'paretognn[tensorboard]').")
     ] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
+    as_json: AsJson = False,
 ) -> None:
     folder, costs = RunFolder(out), CostLog()
     trackers: list[Tracker] = [Terminal()]
@@ -109,9 +119,16 @@ def command(
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
-    say(f"trained in {time.monotonic() - started:.0f} s, peak memory {peak_memory() / 2**30:.1f} GiB")
+    seconds, memory = time.monotonic() - started, peak_memory()
+    say(f"trained in {seconds:.0f} s, peak memory {memory / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
+    if as_json:
+        shape = {"rows": embeddings.shape[0], "dimensions": embeddings.shape[1]}
+        chosen_by = {"method": resolved.method, "preset": resolved.preset, "seed": resolved.seed}
+        print_json(
+            {"run": str(out), **chosen_by, "steps": trained.steps, **shape, "seconds": seconds, "memory_bytes": memory}
+        )
 
 
 def _laid_over(origin: TrainConfig, overrides: dict[str, Any], config: Path | None) -> dict[str, Any]:
