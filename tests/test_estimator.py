@@ -146,6 +146,7 @@ def test_every_published_method_is_a_class(name):
     named = ParetoGNN(model.method, steps=1, settings=settings).fit(graph)
     np.testing.assert_array_equal(model.embedding_, named.embedding_)
     assert list(model.get_feature_names_out()) == ["e0", "e1", "e2", "e3"]
+    pytest.importorskip("pandas")
     framed = clone(model).set_output(transform="pandas").fit_transform(graph)
     assert list(framed.columns) == ["e0", "e1", "e2", "e3"]
 

@@ -1,6 +1,7 @@
 import io
 import sys
 
+import pytest
 from rich.console import Console
 
 from cli.small_tables import FAST, graph_of
@@ -35,5 +36,6 @@ def test_tensorboard_is_one_flag_away_and_asked_for_before_any_work(tables, caps
         assert run(words) == 2
     assert "pip install 'paretognn[tensorboard]'" in capsys.readouterr().err
     assert not (folder / "R").exists()
+    pytest.importorskip("tensorboard")
     assert run(words) == 0
     assert len(list((folder / "R" / "tensorboard").glob("events*"))) == 1
