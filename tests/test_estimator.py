@@ -16,7 +16,7 @@ from torch_geometric.nn import GraphSAGE
 
 import paretognn
 from made import SMALL, make_graph
-from paretognn import DGI, MVGRL, InputError, ParetoGNN
+from paretognn import BGRL, CCASSG, DGI, GRACE, MVGRL, GraphMAE, InputError, ParetoGNN
 
 
 def forms(graph):
@@ -151,14 +151,22 @@ def test_every_published_method_is_a_class(name):
     assert list(framed.columns) == ["e0", "e1", "e2", "e3"]
 
 
+NARROW = {"encoder": {"hidden_dims": [4]}}
+EXPECTED_FAILURES = {
+    "MVGRL": {"check_fit_idempotent": "new rows join a graph by one-way edges, and a diffusion goes both ways"}
+}
+
+
 @parametrize_with_checks(
+    # AutoSSL, which clusters at every start, passes them too, in a minute.
     [
         ParetoGNN(steps=1, settings=SMALL, n_neighbors=3),
-        DGI(steps=1, settings={"encoder": {"hidden_dims": [4]}}),
-    ]
+        *(kind(steps=1, settings=NARROW) for kind in (BGRL, CCASSG, DGI, GRACE, MVGRL, GraphMAE)),
+    ],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES.get(type(estimator).__name__, {}),
 )
 def test_scikit_learn_s_own_checks(estimator, check):
-    """All of them hold, as a plain matrix is a graph of neighbours; none is expected to fail."""
+    """A plain matrix is a graph of neighbours, so that they hold."""
     check(estimator)
 
 
