@@ -24,7 +24,7 @@ def soak(method: str, steps: int) -> dict[str, Any]:
     from paretognn.allocator import keep_freed_memory
     from paretognn.datasets.digits import read_digits
     from paretognn.methods import method_config
-    from paretognn.training import RunFolder, train
+    from paretognn.training import EachStep, RunFolder, train
     from paretognn.training.multitask import StepRecord
 
     keep_freed_memory()
@@ -38,7 +38,7 @@ def soak(method: str, steps: int) -> dict[str, Any]:
             rss.append(round(psutil.Process().memory_info().rss / 2**20, 1))
 
     with tempfile.TemporaryDirectory() as name:
-        train(graph, config, folder=RunFolder(name), progress=report)
+        train(graph, config, folder=RunFolder(name), trackers=[EachStep(report)])
     growth = max(rss[len(rss) // 2 :]) / rss[0] - 1
     return {"method": method, "steps": steps, "rss": rss, "growth": round(growth, 4)}
 

@@ -1,5 +1,6 @@
 """The page of tables is what the command makes of the stored cells."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,15 @@ def test_the_tables_in_the_docs_are_those_of_the_stored_cells(capsys):
     assert made.count("\n## ") > 10
     page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
     assert made == page[page.index("\n## ") + 1 :]
+
+
+def test_the_same_tables_as_json(capsys):
+    assert run(["tables", str(STORE), "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)
+    page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
+    assert [table["title"] for table in tables] == [line[3:] for line in page.splitlines() if line.startswith("## ")]
+    (paretognn,) = [row for row in tables[0]["rows"] if row["method"]["text"] == "paretognn"]
+    assert paretognn["cora"]["text"] == "79.15"
 
 
 @pytest.mark.parametrize("cell", list(Store(STORE)), ids=lambda cell: cell.key.name)

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 import typer
@@ -24,6 +26,14 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("store")
     assert benchmark("--datasets", "digits", "--methods", "mi-ng,raw-features", *FAST, out=path) == 0
     return path
+
+
+def test_the_plan_as_json(tmp_path, capsys):
+    words = ["benchmark", "--datasets", "digits", "--methods", "spectral", "--out", str(tmp_path / "S"), "--json"]
+    assert run([*words, "--plan"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)
+    assert (cell["dataset"], cell["method"], cell["status"]) == ("digits", "spectral", None)
+    assert cell["estimate"]["memory"] > 0
 
 
 def test_lines_for_every_cell_and_a_summary(store, capfd):

@@ -8,7 +8,8 @@ import torch
 import typer
 
 from cli.small_tables import FAST, graph_of
-from paretognn.cli.main import command_line, run
+from paretognn._version import __version__
+from paretognn.cli.main import COMMANDS, command_line, run
 
 
 def test_inspect_and_datasets(tables, capsys):
@@ -94,10 +95,10 @@ def test_c20_a_folder_with_a_space_and_an_accent(tables):
 
 
 def test_c59_every_boolean_flag_has_its_negative():
-    command = typer.main.get_command(command_line([]))
+    commands = {name: typer.main.get_command(command_line([name])).commands[name] for name in COMMANDS}
     flags = [
         (name, option)
-        for name, sub in command.commands.items()
+        for name, sub in commands.items()
         for option in sub.params
         if getattr(option, "is_flag", False) and option.name != "help"
     ]
@@ -134,11 +135,78 @@ def test_a_read_only_place_is_one_line(tables, capsys):
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_a_pipe_that_closes_early_is_no_error():
-    command = f"{sys.executable} -m paretognn datasets | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert "Traceback" not in done.stderr
-    assert done.stdout
+@pytest.mark.parametrize("words", ["datasets", "datasets --json", "--help"])
+def test_a_pipe_that_closes_early_is_no_error(words):
+    command = f"set -o pipefail; {sys.executable} -m paretognn {words} | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_examples(name, capsys):
+    assert run([name, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Example" in text
+    assert f"\n    paretognn {name} " in text
+
+
+def test_the_program_s_own_help_loads_no_command(capsys):
+    code = (
+        "import sys; from paretognn.cli.main import run; run(['--help']); run(['trian']); run(['--version']); "
+        "sys.exit('torch' in sys.modules or 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+    assert "Exit codes: 0 done" in done.stdout
+    assert done.stdout.endswith(f"\n{__version__}\n")
+    assert "Did you mean 'train'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("paretognn predict", ["predict-links"]),
+        ("paretognn train --meth", ["--method"]),
+        ("paretognn train --method para", []),
+        ("paretognn train --method pareto", ["paretognn", "paretomtl", "paretomtl-mi-ng"]),
+        ("paretognn train --dataset cora", ["cora"]),
+        ("paretognn train --sampler k", ["k-hop"]),
+    ],
+)
+def test_the_shell_is_offered_commands_options_and_values(words, offered):
+    environment = {
+        **os.environ,
+        "_PARETOGNN_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "paretognn"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    found = done.stdout.split()
+    assert set(offered) <= set(found)
+    assert bool(found) == bool(offered)
+
+
+def test_numbers_as_json(trained, capsys):
+    folder, _ = trained
+    run_folder = str(folder / "R")
+
+    def content(*words):
+        capsys.readouterr()
+        assert run([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    out = str(folder / "e.csv")
+    assert content("embed", run_folder, "--out", out) == {"out": out, "rows": 61, "dimensions": 4}
+    again = content("train", "--resume", "--out", run_folder, "--steps", "3")
+    assert (again["steps"], again["rows"], again["method"]) == (3, 61, "paretognn")
+    assert again["seconds"] > 0
+    words = ["evaluate", run_folder, "--seeds", "1", "--tasks", "node_clustering", "--no-controls"]
+    assert content(*words)["tasks"]["node_clustering"]["mean"] >= 0
 
 
 def test_report_is_written_beside_the_run_and_says_what_is_missing(trained, capsys):

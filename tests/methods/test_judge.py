@@ -8,14 +8,14 @@ from paretognn import InputError, ParetoGNN, evaluate
 from paretognn.downstream import LinkSplit
 from paretognn.graph import build_graph
 from paretognn.methods.judge import judge, link_embeddings, open_link_split, verdict
-from paretognn.training import RunFolder, make_config, merge
+from paretognn.training import EachStep, RunFolder, make_config, merge
 
 CONFIG = make_config(merge(SMALL, {"steps": 3}))
 
 
-def link_model(graph, config, folder=None, progress=None):
+def link_model(graph, config, folder=None, told=()):
     split = open_link_split(graph, config, folder)
-    return link_embeddings(split.train_graph(graph), config, folder=folder, progress=progress), split
+    return link_embeddings(split.train_graph(graph), config, folder=folder, trackers=told), split
 
 
 def test_c25_a_test_only_pair_leaves_the_link_embeddings_bit_identical():
@@ -40,12 +40,12 @@ def test_the_link_model_is_kept_and_extended(tmp_path):
     folder = RunFolder(tmp_path)
     first, split = link_model(graph, CONFIG, folder=folder)
     steps = []
-    again, same = link_model(graph, CONFIG, folder=folder, progress=lambda r: steps.append(r.step))
+    again, same = link_model(graph, CONFIG, folder=folder, told=[EachStep(lambda r: steps.append(r.step))])
     assert not steps
     assert first.tobytes() == again.tobytes()
     assert split.digest() == same.digest()
     longer = CONFIG.model_copy(update={"steps": 5})
-    extended, _ = link_model(graph, longer, folder=folder, progress=lambda r: steps.append(r.step))
+    extended, _ = link_model(graph, longer, folder=folder, told=[EachStep(lambda r: steps.append(r.step))])
     assert steps == [4, 5]
     assert extended.tobytes() == link_model(graph, longer)[0].tobytes()
 

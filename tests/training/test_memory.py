@@ -10,7 +10,7 @@ from paretognn.benchmark.memory import cell_memory
 from paretognn.datasets import load_dataset
 from paretognn.errors import InputError
 from paretognn.methods import method_config
-from paretognn.training import RunFolder, make_config, memory, merge, train
+from paretognn.training import EachStep, RunFolder, make_config, memory, merge, train
 
 STORE = Path(__file__).parents[2] / "benchmarks" / "store" / "cells"
 
@@ -69,5 +69,5 @@ def test_memory_is_flat_over_many_steps(tmp_path):
             taken[record.step] = psutil.Process().memory_info().rss
 
     config = make_config(merge(SMALL, {"steps": 400, "checkpoint": {"every_steps": 50}}))
-    train(make_graph(), config, folder=RunFolder(tmp_path), progress=report)
+    train(make_graph(), config, folder=RunFolder(tmp_path), trackers=[EachStep(report)])
     assert taken[400] - taken[100] < 16 << 20

@@ -53,6 +53,10 @@ def hyperparameter_table(results: Sequence[Result]) -> Iterator[Table]:
 
 def _settings(config: dict[str, Any]) -> Settings:
     kept = {key: value for key, value in config.items() if key not in _NO_SETTING}
+    # Cells that are older than encoders by name have none of it, and were made with this one.
+    encoder = kept.get("encoder", {})
+    if encoder.get("name") == "gcn":
+        kept["encoder"] = {key: value for key, value in encoder.items() if key != "name"}
     whole = {f"{_TASKS}{task}": "" for task in kept.get("tasks", {})}
     return whole | {path: readable(value) for path, value in flatten(kept) if value is not None}
 

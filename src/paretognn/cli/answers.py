@@ -1,6 +1,5 @@
 """Answers about nodes, by id: as a table in the terminal, as JSON, or as a file."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from paretognn.cli.as_json import print_json
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say
 from paretognn.errors import InputError
@@ -18,7 +18,6 @@ from paretognn.graph.write_table import check_suffix, write_table
 Run = Annotated[Path, typer.Argument(help="A run folder, of a finished run.")]
 Id = Annotated[str, typer.Option("--id", help="The node's id, as in your table.")]
 Out = Annotated[Path | None, typer.Option(help="File to write instead: .parquet or .csv.")]
-AsJson = Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")]
 
 
 def check_out(path: Path | None) -> None:
@@ -50,7 +49,7 @@ def answer(columns: dict[str, Any], path: Path | None, as_json: bool) -> None:
         write_table(path, table)
         say(f"wrote {path}: {table.num_rows:,} rows")
     elif as_json:
-        print(json.dumps(table.to_pylist(), indent=1, allow_nan=False))
+        print_json(table.to_pylist())
     else:
         shown = Table(box=None, pad_edge=False, header_style="bold")
         for name, kind in zip(table.column_names, table.schema.types, strict=True):

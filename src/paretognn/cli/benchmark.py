@@ -4,9 +4,10 @@
 import shlex
 import sys
 import time
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 import typer
@@ -20,6 +21,8 @@ from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimato
 from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.shared import link_split_file
+from paretognn.cli.as_json import AsJson, print_json
+from paretognn.cli.completion import device_names, preset_names, sampler_names
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
@@ -50,7 +53,7 @@ def command(
     datasets: Annotated[str, typer.Option(help="Public data sets by name, comma-separated.")],
     out: Annotated[Path, typer.Option(help="The store to write or go on with.")],
     methods: Annotated[str | None, typer.Option(help="Methods and controls by name, comma-separated; or all.")] = None,
-    preset: Annotated[str, typer.Option(help="auto, quick or paper.")] = "auto",
+    preset: Annotated[str, typer.Option(help="auto, quick or paper.", autocompletion=preset_names)] = "auto",
     steps: Annotated[int | None, typer.Option(help="Optimiser steps; default from the preset.")] = None,
     seeds: Annotated[int, typer.Option(help="Training seeds: 0, 1, ..")] = 1,
     evaluation_seeds: Annotated[int, typer.Option(help="Evaluation seeds: splits, probes, negatives.")] = 10,
@@ -59,7 +62,10 @@ def command(
         typer.Option("--set", help="One setting, key=value, laid over every trained cell; may be repeated."),
     ] = None,
     sampler: Annotated[
-        str | None, typer.Option(help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.")
+        str | None,
+        typer.Option(
+            help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.", autocompletion=sampler_names
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     widths: Annotated[
@@ -79,9 +85,10 @@ def command(
     jobs: Annotated[
         int | None, typer.Option(help="Cells at once, where memory allows; default half the cores, on cuda 1.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
     retry: Annotated[bool, typer.Option(help="Run cells again that failed or ran out of memory.")] = False,
     plan: Annotated[bool, typer.Option(help="Print cells, estimated time and memory, and run nothing.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     store = _open(out)
     request = Request(
@@ -102,7 +109,7 @@ def command(
         raise InputError(f"--jobs must be at least 1, not {jobs}")
     try:
         with warnings_said():
-            (_print_plan if plan else _run)(store, request, jobs, retry)
+            (_print_plan if plan else _run)(store, request, jobs, retry, as_json)
     except KeyboardInterrupt:
         if plan:
             say("interrupted")
@@ -111,7 +118,7 @@ def command(
         raise typer.Exit(130) from None
 
 
-def _run(store: Store, request: Request, jobs: int, retry: bool) -> None:
+def _run(store: Store, request: Request, jobs: int, retry: bool, as_json: bool) -> None:
     cells = [cell for _, own in expand(request) for cell in own]
     left = to_do(cells, store, request, retry)
     with writing(store.path):
@@ -129,6 +136,17 @@ def _run(store: Store, request: Request, jobs: int, retry: bool) -> None:
     report = Report(progress.started, progress.finished, progress.waiting)
     unfinished = run_cells(left, store, request, jobs, report)
     _summary(store, cells, unfinished, request)
+    if as_json:
+        print_json([_content(cell, recorded(store, cell, request.evaluation_seeds)) for cell in cells])
+
+
+def _content(cell: GridCell, found: Cell | None) -> dict[str, Any]:
+    """What ``--json`` says of a cell."""
+    scores = None
+    if found is not None and found.evaluation is not None:
+        means = {task: score["mean"] for task, score in found.evaluation["tasks"].items()}
+        scores = {**means, "average": found.evaluation["average"]}
+    return {**asdict(cell.key), "status": None if found is None else found.status, "scores": scores}
 
 
 _TITLES = {
@@ -201,9 +219,10 @@ def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], re
     say(f"next: paretognn tables {store.path}")
 
 
-def _print_plan(store: Store, request: Request, jobs: int, retry: bool) -> None:
+def _print_plan(store: Store, request: Request, jobs: int, retry: bool, as_json: bool) -> None:
     estimator = Estimator(store, request.evaluation_seeds, _threads(jobs))
     rows: list[list[str]] = []
+    content: list[dict[str, Any]] = []
     estimates: list[Estimate] = []
     for graph, cells in expand(request):
         left = {cell.key.name for cell in to_do(cells, store, request, retry)}
@@ -217,6 +236,10 @@ def _print_plan(store: Store, request: Request, jobs: int, retry: bool) -> None:
                 state = found.status if estimate is None else f"{found.status}, to retry"
             start = [key.dataset, key.method, _settings(key), str(key.seed), str(key.steps or "-"), state]
             rows.append([*start, *_estimated(estimate)])
+            content.append({**_content(cell, found), "estimate": None if estimate is None else asdict(estimate)})
+    if as_json:
+        print_json(content)
+        return
     output.print(_plan_table(rows))
     known = [estimate.seconds for estimate in estimates if estimate.seconds is not None]
     line = f"{len(rows)} cells, {len(estimates)} to run"

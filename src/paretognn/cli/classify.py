@@ -6,7 +6,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import AsJson, Out, Run, answer, check_out
+from paretognn.cli.answers import Out, Run, answer, check_out
+from paretognn.cli.as_json import AsJson
 from paretognn.cli.console import say
 from paretognn.downstream.labelling import label_nodes
 from paretognn.errors import InputError

@@ -5,7 +5,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import AsJson, Out, Run, answer, check_out, label_column
+from paretognn.cli.answers import Out, Run, answer, check_out, label_column
+from paretognn.cli.as_json import AsJson
 from paretognn.downstream.clustering import k_means
 from paretognn.errors import InputError
 from paretognn.sources import run_embeddings

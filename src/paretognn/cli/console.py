@@ -1,24 +1,23 @@
-"""What people see: lines, tables and the progress of training, on standard error where it is not a result."""
+"""What people see: lines and tables, on standard error where it is not a result."""
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import Console
 from rich.table import Table
 
-if TYPE_CHECKING:  # torch takes a second to load, and not every command needs it.
-    from paretognn.training.multitask import StepRecord
-    from paretognn.training.trainer import Progress as Report
 
-out = Console(soft_wrap=True, highlight=False)
+class _Pipe(Console):
+    def on_broken_pipe(self) -> None:
+        """rich would exit with 1; a reader that went away is no error, and `paretognn.cli.main.run` knows it."""
+        raise BrokenPipeError
+
+
+out = _Pipe(soft_wrap=True, highlight=False)
 err = Console(stderr=True, soft_wrap=True, highlight=False)
 
 
@@ -33,68 +32,6 @@ def warnings_said() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: say(f"warning: {message}")
         yield
-
-
-@contextmanager
-def training_progress(total: int, what: str = "training") -> Iterator[Report]:
-    """A bar with losses, task weights and time left in a terminal; else a line about every ten seconds."""
-    if not err.is_terminal:
-        yield _lines(total, what)
-        return
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    line = bar.add_task(what, total=total, rate="")
-    live = Live(bar, console=err, refresh_per_second=4)
-
-    def report(record: StepRecord) -> None:
-        # Shown from the first step on: a model that is there already shows nothing.
-        live.start()
-        bar.update(line, completed=record.step, rate=f"{record.seconds:.2f} s/step")
-        live.update(Group(bar, _state_table(record)))
-
-    try:
-        yield report
-    finally:
-        live.stop()
-
-
-def _state_table(record: StepRecord) -> Table:
-    """Loss and weight of every task at the last step."""
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("")
-    for task in record.losses:
-        table.add_column(task, justify="right")
-    table.add_row("loss", *(f"{loss:.3g}" for loss in record.losses.values()))
-    table.add_row("weight", *(f"{weight:.2f}" for weight in record.weights.values()))
-    return table
-
-
-def _lines(total: int, what: str) -> Report:
-    started = last = time.monotonic()
-    done = 0
-
-    def report(record: StepRecord) -> None:
-        nonlocal last, done
-        done += 1
-        now = time.monotonic()
-        if now - last >= 10 or record.step == total:
-            last = now
-            left = (now - started) / done * (total - record.step)
-            print(
-                f"{what}: step {record.step}/{total}, about {left:.0f} s left, {_state(record)}",
-                file=sys.stderr,
-            )
-
-    return report
-
-
-def _state(record: StepRecord) -> str:
-    return " ".join(f"{t}={loss:.3g}(w {record.weights[t]:.2f})" for t, loss in record.losses.items())
 
 
 _TITLES = {

@@ -1,6 +1,5 @@
 """``paretognn datasets``: the public data sets, and where their files are looked for."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import out
 from paretognn.datasets import describe_datasets
 from paretognn.datasets.load import data_folder
@@ -26,11 +26,11 @@ def command(
         Path | None,
         typer.Option(help="Folder of the data sets; default $PARETOGNN_DATA, then a cache folder."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     entries = describe_datasets(data_root)
     if as_json:
-        print(json.dumps(entries, indent=1, default=str))
+        print_json(entries)
         return
     root = data_folder(data_root)[0]
     out.print(f"files are looked for in {root}", markup=False)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from paretognn.cli.as_json import AsJson, print_json
+from paretognn.cli.completion import device_names
 from paretognn.cli.console import say
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
@@ -32,7 +34,8 @@ def command(
     source: GraphSource,
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     out: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .npy.")],
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
+    as_json: AsJson = False,
 ) -> None:
     check_suffix(out, SUFFIXES)
     folder = RunFolder(run)
@@ -47,3 +50,5 @@ def command(
         ids, embeddings = graph.id_array(), trained.embed(graph)
     write_embeddings(out, ids, embeddings)
     say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
+    if as_json:
+        print_json({"out": str(out), "rows": embeddings.shape[0], "dimensions": embeddings.shape[1]})

@@ -7,9 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import atomic_write
-from paretognn.cli.console import digests, reasons, say, score_table, training_progress
+from paretognn.cli.as_json import AsJson, print_json
+from paretognn.cli.completion import device_names
+from paretognn.cli.console import digests, reasons, say, score_table
 from paretognn.cli.console import out as output
 from paretognn.cli.device import choose_device
+from paretognn.cli.live import Terminal
 from paretognn.cli.options import takes_graph
 from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
@@ -28,7 +31,7 @@ RUN/link. Scores stand beside those of training-free controls.
 Examples:
   paretognn evaluate runs/cora
   paretognn evaluate runs/cora --tasks node_classification,partition_prediction --seeds 3
-  paretognn evaluate --embeddings mine.npy --dataset cora
+  paretognn evaluate --embeddings mine.npy --dataset cora --json
 """
 
 
@@ -56,7 +59,10 @@ def command(
     out: Annotated[
         Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json where all tasks are run.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda, for the link model.")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="auto, cpu or cuda, for the link model.", autocompletion=device_names)
+    ] = "auto",
+    as_json: AsJson = False,
 ) -> None:
     if (run is None) == (embeddings is None):
         raise InputError("name a run folder, or --embeddings FILE with a graph")
@@ -67,13 +73,11 @@ def command(
         raise InputError(f"--tasks names none; known: {', '.join(ALL)}")
     if run is not None:
         folder = RunFolder(run).require_finished()
-        steps = folder.config().steps
         try:
-            with training_progress(steps, "link model") as progress:
-                result = judge_run(
-                    folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
-                    link_split=link_split, controls=controls, progress=progress, say=say,
-                )  # fmt: skip
+            result = judge_run(
+                folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
+                link_split=link_split, controls=controls, trackers=[Terminal("link model")], say=say,
+            )  # fmt: skip
         except Interrupted as stop:
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
             raise typer.Exit(130) from None
@@ -84,19 +88,26 @@ def command(
         assert embeddings is not None
         result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls)
         name, path = embeddings.stem, out
-    output.print(score_table(result, name))
-    for line in [*reasons(result), *result["warnings"], *digests(result)]:
-        output.print(line, markup=False)
-    seeds_line = f"percent, mean ± deviation over {seeds} evaluation seeds"
-    if run is not None:
-        seeds_line += f"; 1 training seed ({result['run']['training_seeds'][0]}), {result['run']['steps']} steps"
-    output.print(seeds_line)
-    if "verdict" in result:
-        output.print(result["verdict"], markup=False)
     if path is not None:
         with atomic_write(path) as aside:
             aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         say(f"wrote {path}")
+    if as_json:
+        print_json(result)
+    else:
+        _show(result, name, seeds)
+
+
+def _show(result: dict[str, Any], name: str, seeds: int) -> None:
+    output.print(score_table(result, name))
+    for line in [*reasons(result), *result["warnings"], *digests(result)]:
+        output.print(line, markup=False)
+    seeds_line = f"percent, mean ± deviation over {seeds} evaluation seeds"
+    if "run" in result:
+        seeds_line += f"; 1 training seed ({result['run']['training_seeds'][0]}), {result['run']['steps']} steps"
+    output.print(seeds_line)
+    if "verdict" in result:
+        output.print(result["verdict"], markup=False)
 
 
 def _judge_file(

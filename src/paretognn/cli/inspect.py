@@ -1,10 +1,8 @@
 """``paretognn inspect``: what a graph is, and what training would do with it."""
 
-import json
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import out
 from paretognn.cli.options import takes_graph
 from paretognn.graph import format_summary, summarise
@@ -25,7 +23,7 @@ Examples:
 @takes_graph
 def command(
     source: GraphSource,
-    as_json: Annotated[bool, typer.Option("--json/--no-json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     graph = source.load()
     summary = summarise(graph)
@@ -37,7 +35,7 @@ def command(
             seconds = probe_seconds(graph, config)
             plans[preset] |= {"seconds_per_step": seconds, "seconds": seconds * config.steps}
     if as_json:
-        print(json.dumps({"graph": summary, "presets": plans}, indent=1, allow_nan=False))
+        print_json({"graph": summary, "presets": plans})
         return
     for line in format_summary(summary):
         out.print(line, markup=False)

@@ -9,15 +9,17 @@ from typing import Annotated, Any
 
 import typer
 
+from paretognn.cli.completion import dataset_names
 from paretognn.cli.console import say
 from paretognn.errors import InputError
+from paretognn.sampling.sampler import OWN as OWN_SAMPLERS
 from paretognn.sources import GraphSource
 
 
 def _graph_options(
     dataset: Annotated[
         str | None,
-        typer.Option(help="A public data set by name (see: paretognn datasets)."),
+        typer.Option(help="A public data set by name (see: paretognn datasets).", autocompletion=dataset_names),
     ] = None,
     data_root: Annotated[
         Path | None,
@@ -111,7 +113,7 @@ def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
         raise InputError("--budget goes with --sampler")
     if sampler is None:
         return {}
-    if (budget is None) != (sampler == "full"):
+    if sampler in OWN_SAMPLERS and (budget is None) != (sampler == "full"):
         raise InputError(f"--sampler {sampler}: " + ("needs --budget N" if budget is None else "takes no --budget"))
     return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}
 

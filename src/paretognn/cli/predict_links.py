@@ -5,7 +5,8 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import AsJson, Id, Out, Run, answer, check_out, label_column, row_of
+from paretognn.cli.answers import Id, Out, Run, answer, check_out, label_column, row_of
+from paretognn.cli.as_json import AsJson
 from paretognn.downstream.recommendation import LinkRecommender
 from paretognn.sources import run_embeddings
 from paretognn.training import RunFolder

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +20,7 @@ from paretognn.benchmark.render import FORMATS, Table, markdown
 from paretognn.benchmark.selection import select
 from paretognn.benchmark.sizes import sizes_table
 from paretognn.benchmark.tables import score_tables
+from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 
@@ -41,6 +43,7 @@ def command(
     steps: Annotated[
         int | None, typer.Option(help="Show cells of so many steps only; default the most that a cell has.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     cells = list(Store(store))
     if not cells:
@@ -57,12 +60,20 @@ def command(
         *hyperparameter_table(main),
         *scores_beside(main),
     ]
-    print("\n".join(map(markdown, tables)), end="")
+    if as_json:
+        print_json([_content(table) for table in tables])
+    else:
+        print("\n".join(map(markdown, tables)), end="")
     if out is not None:
         _write(tables, out)
         if by_width:
             draw(by_width, out)
         say(f"wrote {len(tables)} tables to {out}")
+
+
+def _content(table: Table) -> dict[str, Any]:
+    rows = [dict(zip(table.columns, map(asdict, row), strict=True)) for row in table.rows]
+    return {"name": table.name, "title": table.title, "caption": table.caption, "notes": table.notes, "rows": rows}
 
 
 def _write(tables: Sequence[Table], folder: Path) -> None:

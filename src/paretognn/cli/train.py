@@ -8,8 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from paretognn.atomic import writing
-from paretognn.cli.console import say, training_progress, warnings_said
+from paretognn.cli.as_json import AsJson, print_json
+from paretognn.cli.completion import device_names, method_names, preset_names, sampler_names
+from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
+from paretognn.cli.live import Terminal
 from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
@@ -18,6 +21,7 @@ from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
     RunFolder,
+    Tracker,
     TrainConfig,
     parse_assignments,
     read_config_file,
@@ -26,6 +30,7 @@ from paretognn.training import (
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
+from paretognn.training.tensorboard import TensorBoard
 
 NAME = "train"
 HELP = """Train an encoder on a graph without labels, and write its embeddings.
@@ -34,6 +39,7 @@ HELP = """Train an encoder on a graph without labels, and write its embeddings.
 Examples:
   paretognn train --nodes people.csv --edges calls.csv --out runs/people
   paretognn train --dataset cora --preset quick --out runs/cora
+  paretognn train --dataset cora --out runs/cora --tensorboard
   paretognn train --resume --out runs/people --steps 2000
   paretognn train --from-run runs/people --out runs/again --seed 1
 """
@@ -43,15 +49,22 @@ Examples:
 def command(
     source: GraphSource,
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
-    method: Annotated[str | None, typer.Option(help="Method by name; default paretognn.")] = None,
-    preset: Annotated[str | None, typer.Option(help="auto (default), quick or paper.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Method by name; default paretognn.", autocompletion=method_names)
+    ] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="auto (default), quick or paper.", autocompletion=preset_names)
+    ] = None,
     steps: Annotated[int | None, typer.Option(help="Optimiser steps; default from the preset.")] = None,
     seed: Annotated[int | None, typer.Option(help="Training seed; default 0.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
     config: Annotated[Path | None, typer.Option(help="YAML file of settings.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="One setting, key=value; may be repeated.")] = None,
     sampler: Annotated[
-        str | None, typer.Option(help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.")
+        str | None,
+        typer.Option(
+            help="Sub-graphs for every task: full, k-hop, saint-node or saint-walk.", autocompletion=sampler_names
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Draws, seeds or walks of --sampler.")] = None,
     resume: Annotated[bool, typer.Option(help="Continue the run in --out; a larger --steps extends it.")] = False,
@@ -62,9 +75,16 @@ def command(
             "schedule stays as it was laid out."
         ),
     ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option(help="Write every step's numbers to OUT/tensorboard (pip install 'paretognn[tensorboard]').")
+    ] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
+    as_json: AsJson = False,
 ) -> None:
     folder, costs = RunFolder(out), CostLog()
+    trackers: list[Tracker] = [Terminal()]
+    if tensorboard:
+        trackers.append(TensorBoard(folder.path / "tensorboard"))  # before any work: the package may be missing
     chosen = choose_device(device)
     given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
     if resume:
@@ -89,8 +109,8 @@ def command(
     )
     started = time.monotonic()
     try:
-        with warnings_said(), training_progress(resolved.steps) as progress, costs.stage("training and embedding"):
-            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, progress=progress)
+        with warnings_said(), costs.stage("training and embedding"):
+            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, trackers=trackers)
     except Interrupted as stop:
         say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
         raise typer.Exit(130) from None
@@ -99,9 +119,16 @@ def command(
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
-    say(f"trained in {time.monotonic() - started:.0f} s, peak memory {peak_memory() / 2**30:.1f} GiB")
+    seconds, memory = time.monotonic() - started, peak_memory()
+    say(f"trained in {seconds:.0f} s, peak memory {memory / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
+    if as_json:
+        shape = {"rows": embeddings.shape[0], "dimensions": embeddings.shape[1]}
+        chosen_by = {"method": resolved.method, "preset": resolved.preset, "seed": resolved.seed}
+        print_json(
+            {"run": str(out), **chosen_by, "steps": trained.steps, **shape, "seconds": seconds, "memory_bytes": memory}
+        )
 
 
 def _laid_over(origin: TrainConfig, overrides: dict[str, Any], config: Path | None) -> dict[str, Any]:

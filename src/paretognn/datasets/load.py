@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,12 @@ def describe_datasets(data_root: str | os.PathLike[str] | None = None) -> list[d
     """One row a data set: published sizes, the folder looked at, files missing, source and licence."""
     root, _ = data_folder(data_root)
     rows = []
-    for entry in DATASETS.values():
+    for name in DATASETS:
+        try:
+            entry = dataset_entry(name)
+        except InputError as error:  # one that is broken does not hide the others
+            warnings.warn(str(error), stacklevel=2)
+            continue
         folder = entry.folder(root) if entry.files else None
         missing = entry.missing(folder) if folder else []
         rows.append(

@@ -1,4 +1,4 @@
-"""The public data sets by name. To add one: a reader in its own file, and a row here."""
+"""The public data sets by name. To add one: a reader in its own file, and a row here, or an entry point."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from paretognn.datasets.families import (
     planetoid_row,
 )
 from paretognn.errors import InputError, suggest
+from paretognn.registry import Registry
 
 _COMPONENT = "the published edge count is that of the largest connected component; the whole graph is read"
 _DIRECTED = "the published edge count is of directed edges, with self-loops"
@@ -72,7 +73,9 @@ _ENTRIES = (
                       notes=("WordNet 3.0, synsets joined by their pointers; no benchmark of the field",)),
 )  # fmt: skip
 
-DATASETS: dict[str, DataSet] = {entry.name: entry for entry in _ENTRIES}
+DATASETS: Registry[DataSet] = Registry(
+    "data set", "datasets", DataSet, ((entry.name, entry) for entry in _ENTRIES), classes=False
+)
 
 
 def dataset_names() -> list[str]:
@@ -82,7 +85,8 @@ def dataset_names() -> list[str]:
 
 def dataset_entry(name: str) -> DataSet:
     """The row of a data set; `InputError` for an unknown one. Case and ``_`` are forgiven."""
-    key = name.strip().lower().replace("_", "-")
+    key = name.strip().lower()
+    key = key if key in DATASETS else key.replace("_", "-")
     if key not in DATASETS:
         raise InputError(f"unknown data set '{name}'{suggest(key, DATASETS)}; `paretognn datasets` lists them all")
     return DATASETS[key]

@@ -121,6 +121,10 @@ class Graph:
         values = self.weights if self.weights is not None else np.ones(len(self.indices), dtype=np.float32)
         return sp.csr_array((values, self.indices, self.indptr), shape=(self.num_nodes, self.num_nodes))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        """Itself: nothing changes a graph. scikit-learn copies the parameters of an estimator for every fold."""
+        return self
+
     def replace(self, **changes: Any) -> Graph:
         return replace(self, **changes)
 

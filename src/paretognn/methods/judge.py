@@ -32,7 +32,7 @@ from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
 from paretognn.training.cost import CostLog
 from paretognn.training.embeddings import read_npy, write_npy
-from paretognn.training.trainer import Progress
+from paretognn.training.tracking import Tracker
 
 Say = Callable[[str], None]
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
@@ -67,7 +67,7 @@ def link_embeddings(
     config: TrainConfig,
     device: str = "cpu",
     folder: RunFolder | None = None,
-    progress: Progress | None = None,
+    trackers: Sequence[Tracker] = (),
     encoder: nn.Module | None = None,
 ) -> np.ndarray:
     """Embeddings float32 [N, d] of the second model, trained as the first but on ``train_graph``.
@@ -76,7 +76,7 @@ def link_embeddings(
     call was stopped, and extended where the run has been.
     """
     if folder is None:
-        return train(train_graph, config, device, progress=progress, encoder=encoder)[1]
+        return train(train_graph, config, device, trackers=trackers, encoder=encoder)[1]
     home = RunFolder(folder.link_folder)
     resume = home.exists()
     if not resume or home.config() != config:
@@ -86,7 +86,7 @@ def link_embeddings(
         home.write_config(config)
     if home.model_file.exists():
         return TrainedEncoder.load(home, device, encoder).embed(train_graph)
-    return train(train_graph, config, device, home, resume=resume, progress=progress, encoder=encoder)[1]
+    return train(train_graph, config, device, home, resume=resume, trackers=trackers, encoder=encoder)[1]
 
 
 def judge(
@@ -170,7 +170,7 @@ def judge_run(
     split: str | None = None,
     link_split: Path | None = None,
     controls: bool = True,
-    progress: Progress | None = None,
+    trackers: Sequence[Tracker] = (),
     say: Say = lambda line: None,
     encoder: nn.Module | None = None,
 ) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def judge_run(
                 say("link prediction: the second model, which never sees the test links")
                 seen = link_pairs.train_graph(graph)
                 with costs.stage("link model"):
-                    link = (link_embeddings(seen, config, device, folder, progress, encoder), link_pairs)
+                    link = (link_embeddings(seen, config, device, folder, trackers, encoder), link_pairs)
         partition = kept_partition(folder.path / "partition.npy", graph) if "partition_prediction" in tasks else None
     with costs.stage("scoring"):
         result = judge(

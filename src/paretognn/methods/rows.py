@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from paretognn.errors import InputError, suggest
+from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.methods.choice import best_smoothing, judged
 from paretognn.methods.controls import CONTROLS
@@ -16,6 +16,7 @@ from paretognn.methods.published import published_settings, published_table
 from paretognn.methods.recipe import assembled
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
+from paretognn.registry import Registry
 from paretognn.sampling.diffusion import check_size
 from paretognn.training.config import TrainConfig, make_config, merge
 
@@ -64,7 +65,7 @@ def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
 
-METHODS: dict[str, Method] = {
+_OWN: dict[str, Method] = {
     method.name: method
     for method in (
         Method("best", _best),
@@ -84,6 +85,7 @@ METHODS: dict[str, Method] = {
         Method("random-weights", partial(_reconciled, name="random")),
     )
 }
+METHODS: Registry[Method] = Registry("method", "methods", Method, _OWN.items(), classes=False)
 
 
 def method_config(
@@ -143,8 +145,6 @@ def find_method(method: str | Method | type[Method]) -> Method:
         return method
     if isinstance(method, type) and issubclass(method, Method):
         return method()  # type: ignore[call-arg]
-    if not isinstance(method, str) or method not in (*METHODS, *CONTROLS):
-        raise InputError(f"unknown method '{method}'{suggest(method, METHODS)}; known: {', '.join(METHODS)}")
     if method in CONTROLS:
         raise InputError(f"'{method}' is a control, with nothing to train: `evaluate` and `benchmark` score it")
-    return METHODS[method]
+    return METHODS.find(method)

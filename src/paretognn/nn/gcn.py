@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SerializeAsAny, ValidationInfo, field_validator
 from torch import Tensor, nn
 
+from paretognn.nn.encoder import ENCODERS, Encoder, OwnSettings
 from paretognn.nn.norm import make_norm
 from paretognn.nn.prelu import PReLU
 from paretognn.nn.view import View
@@ -23,27 +24,46 @@ class DiffusionSettings(BaseModel):
 
 
 class EncoderSettings(BaseModel):
-    """The encoder's shape. ``hidden_dims`` has one width a layer; the last is the embedding's. ``operators``: one
-    encoder over each, their outputs added; ``diffusion`` says which one that is."""
+    """The encoder by name and its shape. ``hidden_dims`` has one width a layer; the last is the embedding's.
+    ``operators``: one encoder over each, their outputs added; ``diffusion`` says which one that is. ``settings``: those
+    of the named encoder alone."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    name: str = "gcn"
     hidden_dims: list[PositiveInt] = Field(default=[512, 256], min_length=1)
     norm: Literal["batch", "layer", "none"] = "batch"
     activation: Literal["prelu", "relu", "elu"] = "prelu"
     operators: list[Literal["adjacency", "diffusion"]] = Field(default=["adjacency"], min_length=1)
     diffusion: DiffusionSettings = DiffusionSettings()
+    settings: SerializeAsAny[OwnSettings] = Field(default=OwnSettings(), validate_default=True)
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        ENCODERS.find(value)
+        return value
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _own(cls, value: Any, info: ValidationInfo) -> Any:
+        if "name" not in info.data:
+            return OwnSettings()  # the name is at fault
+        tree = value.model_dump() if isinstance(value, OwnSettings) else value or {}
+        return ENCODERS.find(info.data["name"]).Settings.model_validate(tree)
 
 
-class GCN(nn.Module):
+class GCN(Encoder):
     """H^{l+1} = act(norm(A_hat H^l W^l)), A_hat = D^-1/2 (A + I) D^-1/2 (Kipf and Welling, 2017).
 
     The bias is left out under a batch norm, which would cancel it.
     """
 
+    name: ClassVar[str] = "gcn"
+
     def __init__(self, in_dim: int, settings: EncoderSettings) -> None:
-        super().__init__()
+        super().__init__(in_dim, settings)
         dims = [in_dim, *settings.hidden_dims]
-        self.out_dim = dims[-1]
+        self.out_dim, self.num_layers = dims[-1], len(dims) - 1
         biased = settings.norm != "batch"
         self.weights = nn.ParameterList(
             nn.Parameter(nn.init.xavier_uniform_(torch.empty(a, b))) for a, b in pairwise(dims)
@@ -51,10 +71,6 @@ class GCN(nn.Module):
         self.biases = nn.ParameterList(nn.Parameter(torch.zeros(b)) for b in dims[1:] if biased)
         self.norms = nn.ModuleList(make_norm(settings.norm, b) for b in dims[1:])
         self.activations = nn.ModuleList(_activation(settings.activation) for _ in dims[1:])
-
-    @property
-    def num_layers(self) -> int:
-        return len(self.weights)
 
     def forward(self, view: View) -> Tensor:
         """Embeddings [n, d] of the view's nodes."""
@@ -77,6 +93,9 @@ class GCN(nn.Module):
             h = h + self.biases[layer]
         out: Tensor = self.activations[layer](self.norms[layer](h))
         return out
+
+
+ENCODERS[GCN.name] = GCN
 
 
 def _activation(name: str) -> nn.Module:

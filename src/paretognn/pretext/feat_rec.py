@@ -14,7 +14,7 @@ from paretognn.nn.sparse import gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
 from paretognn.pretext.reconstruction import cosines, squared_residual
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, augment
+from paretognn.sampling import AnySampler, Augmentation, DeviceGraph, SamplerSettings, augment
 
 
 class FeatRecSettings(TaskSettings):
@@ -22,7 +22,7 @@ class FeatRecSettings(TaskSettings):
     ``gamma`` (published code). ``masked_input``: what stands for a masked node's features. ``replace``: the share of
     masked nodes that get another node's features instead. ``bridge``: a linear map between encoder and decoder."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     node_mask: float = Field(0.5, gt=0, lt=1)
     edge_drop: float = Field(0.35, ge=0, lt=1)
     form: Literal["frobenius", "cosine"] = "cosine"

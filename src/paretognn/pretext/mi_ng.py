@@ -12,14 +12,14 @@ from torch.nn import functional as F
 
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
+from paretognn.sampling import AnySampler, DeviceGraph, SamplerSettings, clean_view
 
 
 class MINGSettings(TaskSettings):
     """``head``: ``bilinear`` on the sigmoid of the mean (DGI and the published code), or ``linear`` on the
     concatenation (the text), where the graph vector can only be a shared bias."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     head: Literal["bilinear", "linear"] = "bilinear"
 
 

@@ -12,13 +12,13 @@ from torch.nn import functional as F
 from paretognn.nn.branched import BranchedGCN
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view, diffused
+from paretognn.sampling import AnySampler, DeviceGraph, SamplerSettings, clean_view, diffused
 
 
 class MVGRLSettings(TaskSettings):
     """``sampler``: the sub-graph whose nodes are told apart (the authors: 2,000 nodes)."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
 
 
 class MVGRL(PretextTask):

@@ -14,7 +14,7 @@ from paretognn.nn.features import FeatureStore
 from paretognn.nn.sparse import Csr, gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import DeviceGraph, SamplerSettings, Subgraph, clean_view
+from paretognn.sampling import AnySampler, DeviceGraph, SamplerSettings, Subgraph, clean_view
 
 HOPS = 3
 _BLOCK = 1024
@@ -50,7 +50,7 @@ class NodePairTask(PretextTask):
 class PairSimilaritySettings(TaskSettings):
     """``neighbours``: how many of a node's most similar ones are positive partners. ``pairs``: of either class."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     neighbours: int = Field(10, ge=1)
     pairs: int = Field(4000, ge=1)
 
@@ -104,7 +104,7 @@ def nearest_rows(features: FeatureStore, count: int) -> Tensor:
 class PairDistanceSettings(TaskSettings):
     """``roots``: nodes from which distances are measured. ``pairs``: of each class, at most."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     roots: int = Field(256, ge=1)
     pairs: int = Field(4000, ge=1)
 

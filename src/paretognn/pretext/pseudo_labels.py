@@ -12,13 +12,13 @@ from torch.nn import functional as F
 from paretognn.graph.metis import metis_parts
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
+from paretognn.sampling import AnySampler, DeviceGraph, SamplerSettings, clean_view
 
 
 class PseudoLabelSettings(TaskSettings):
     """``classes``: clusters or parts."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     classes: int = Field(10, ge=2)
 
 

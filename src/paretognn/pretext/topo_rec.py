@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from paretognn.nn.sparse import gather
 from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view, sage_view
+from paretognn.sampling import AnySampler, DeviceGraph, clean_view, sage_view
 from paretognn.sampling.subgraph import without_entries
 
 
@@ -23,7 +23,7 @@ class TopoRecSettings(TaskSettings):
     neighbours at layer l (the paper); a sub-graph sampler takes pairs of a sub-graph and encodes that, which
     is cheaper. ``exclude_targets``: the positive pairs leave message passing."""
 
-    sampler: Literal["sage"] | SamplerSettings = "sage"
+    sampler: Literal["sage"] | AnySampler = "sage"
     batch_size: int = Field(10240, ge=1)
     fanouts: list[int] = Field(default=[15, 10, 5], min_length=1)
     exclude_targets: bool = False

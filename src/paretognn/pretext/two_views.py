@@ -9,7 +9,7 @@ from pydantic import Field
 
 from paretognn.nn.view import View
 from paretognn.pretext.base import TaskSettings
-from paretognn.sampling import Augmentation, DeviceGraph, SamplerSettings, Subgraph, augment
+from paretognn.sampling import AnySampler, Augmentation, DeviceGraph, SamplerSettings, Subgraph, augment
 
 Probability = Annotated[float, Field(ge=0, lt=1)]
 Rate = Probability | tuple[Probability, Probability]
@@ -19,7 +19,7 @@ Rate = Probability | tuple[Probability, Probability]
 class TwoViewSettings(TaskSettings):
     """Probabilities that an edge is dropped, a feature column masked, a node dropped: one, or one for each view."""
 
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
     edge_drop: Rate = 0.2
     feature_mask: Rate = 0.2
     node_drop: Rate = 0.0

@@ -1,6 +1,5 @@
 """Reconcilers: from the tasks' gradients to one step."""
 
-from paretognn.errors import InputError, suggest
 from paretognn.reconcile.base import Reconciler, ReconcilerSettings, StepContext
 from paretognn.reconcile.fixed import RandomWeights, Uniform, WeightedSum
 from paretognn.reconcile.frank_wolfe import frank_wolfe_weights
@@ -9,6 +8,7 @@ from paretognn.reconcile.min_norm import min_norm_weights
 from paretognn.reconcile.pareto_mtl import ParetoMTL
 from paretognn.reconcile.pseudo_homophily import PseudoHomophily, pseudo_homophily
 from paretognn.reconcile.torchjd import TORCHJD
+from paretognn.registry import Registry
 
 _OWN: tuple[type[Reconciler], ...] = (
     MGDA,
@@ -19,14 +19,14 @@ _OWN: tuple[type[Reconciler], ...] = (
     ParetoMTL,
     PseudoHomophily,
 )
-RECONCILERS: dict[str, type[Reconciler]] = {reconciler.name: reconciler for reconciler in (*_OWN, *TORCHJD)}
+RECONCILERS: Registry[type[Reconciler]] = Registry(
+    "reconciler", "reconcilers", Reconciler, ((reconciler.name, reconciler) for reconciler in (*_OWN, *TORCHJD))
+)
 
 
 def reconciler_class(name: str) -> type[Reconciler]:
     """The reconciler of that name; `InputError` with the nearest name where there is none."""
-    if not isinstance(name, str) or name not in RECONCILERS:
-        raise InputError(f"unknown reconciler '{name}'{suggest(name, RECONCILERS)}; known: {', '.join(RECONCILERS)}")
-    return RECONCILERS[name]
+    return RECONCILERS.find(name)
 
 
 __all__ = [

@@ -10,11 +10,11 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from torch import Tensor
 
-from paretognn.sampling import SamplerSettings
+from paretognn.sampling import Sampler
 
 Criterion = Callable[[Tensor, Tensor, Tensor], Tensor]
 """Embeddings [n, d] of a sub-graph and its entries (source, target; int64 [E]) -> a scalar."""
-Alignment = Callable[[Criterion, SamplerSettings], np.ndarray]
+Alignment = Callable[[Criterion, Sampler], np.ndarray]
 
 
 class ReconcilerSettings(BaseModel):

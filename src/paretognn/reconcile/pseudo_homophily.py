@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from paretognn.nn.sparse import gather
 from paretognn.reconcile.base import Reconciler, ReconcilerSettings, StepContext
-from paretognn.sampling import SamplerSettings
+from paretognn.sampling import AnySampler, SamplerSettings
 from paretognn.state import finite
 
 
@@ -27,7 +27,7 @@ class PseudoHomophilySettings(ReconcilerSettings):
     rate: float = Field(0.05, gt=0)
     every: int = Field(5, ge=1)
     sharpness: float = Field(0.5, gt=0)
-    sampler: SamplerSettings = SamplerSettings()
+    sampler: AnySampler = SamplerSettings()
 
 
 class PseudoHomophily(Reconciler):

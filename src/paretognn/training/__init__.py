@@ -4,14 +4,17 @@ from paretognn.training.config import TrainConfig, make_config, merge, parse_ass
 from paretognn.training.embeddings import read_embeddings, write_embeddings
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord
 from paretognn.training.run_folder import RunFolder
+from paretognn.training.tracking import EachStep, Tracker
 from paretognn.training.trainer import Interrupted, TrainedEncoder, train, untrained
 
 __all__ = [
+    "EachStep",
     "Interrupted",
     "MultiTaskModel",
     "MultiTaskStepper",
     "RunFolder",
     "StepRecord",
+    "Tracker",
     "TrainConfig",
     "TrainedEncoder",
     "make_config",

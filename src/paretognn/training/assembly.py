@@ -82,6 +82,11 @@ class Assembly:
                 raise ValueError(f"block '{name}' has a map of shape {list(maps[name].shape)}")
         return cls(settings, maps)
 
+    @property
+    def width(self) -> int:
+        """Columns of all blocks."""
+        return sum(each.shape[-1] for each in self.maps.values())
+
     def __call__(self, encoded: Tensor, graph: Graph, placed: DeviceGraph) -> Tensor:
         """The encoder's output float [N, d] for a graph -> embeddings float [N, d + widths of the blocks]."""
         settings = self.settings

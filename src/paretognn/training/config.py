@@ -153,6 +153,8 @@ class TrainConfig(_Settings):
     def _fitting(self) -> TrainConfig:
         if self.search.name != "none" and (self.reconciler.name != "weighted-sum" or len(self.tasks) < 2):
             raise InputError("setting 'search.name': a search is for several tasks under the reconciler weighted-sum")
+        if len(self.encoder.operators) > 1 and self.encoder.name != "gcn":
+            raise InputError("setting 'encoder.name': an encoder of several operators is one of 'gcn' over each")
         if len(self.encoder.operators) > 1 and self.reconciler.name == "pseudo-homophily":
             raise InputError("setting 'reconciler.name': pseudo-homophily needs an encoder of one operator")
         for name in self.tasks:
@@ -184,7 +186,7 @@ def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[s
     return f"setting '{'.'.join(path)}': {message[0].lower()}{message[1:]}{given}"
 
 
-_BRANCH = re.compile(r"constrained-|literal\[|tuple\[")
+_BRANCH = re.compile(r"constrained-|literal\[|tuple\[|function-before\[")
 """How pydantic names the alternatives of a setting that may be of several kinds."""
 
 

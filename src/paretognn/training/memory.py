@@ -17,7 +17,7 @@ from paretognn.graph.structural import RANDOM_DIMS
 from paretognn.pretext.info_nce import KEEP_BYTES
 from paretognn.pretext.mi_nsg import MINSGSettings
 from paretognn.pretext.topo_rec import TopoRecSettings
-from paretognn.sampling import SamplerSettings
+from paretognn.sampling import Sampler, SamplerSettings
 from paretognn.training.config import TrainConfig
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
@@ -72,8 +72,8 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
     widths = config.encoder.hidden_dims
     rows = graph.num_nodes
     sampler = getattr(settings, "sampler", SamplerSettings())
-    if isinstance(sampler, SamplerSettings):
-        rows = _sampled_rows(sampler, graph)
+    if isinstance(sampler, Sampler):
+        rows = sampler.expected_nodes(graph.num_nodes, 2 * graph.num_edges / graph.num_nodes)
     elif isinstance(settings, TopoRecSettings):
         rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
     views = _VIEWS.get(name, 2)
@@ -86,18 +86,6 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
             contrast = min(rows, settings.sampler.seeds)
         bytes_ += min(KEEP_BYTES, 2 * contrast * 2 * contrast * 2) + contrast * widths[-1] * 4 * 12
     return float(bytes_)
-
-
-def _sampled_rows(sampler: SamplerSettings, graph: Graph) -> int:
-    n = graph.num_nodes
-    if sampler.name == "full" or sampler.seeds is None:
-        return n
-    if sampler.name == "saint-node":
-        return min(n, sampler.seeds)
-    if sampler.name == "saint-walk":
-        return min(n, sampler.seeds * (1 + sampler.hops))
-    degree = 2 * graph.num_edges / n
-    return int(min(n, sampler.seeds * (1 + degree) ** min(sampler.hops, 6)))
 
 
 def free_memory(device: str) -> int:

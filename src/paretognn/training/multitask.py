@@ -16,7 +16,7 @@ from paretognn.errors import NonFiniteError
 from paretognn.pretext import PretextTask, task_class
 from paretognn.reconcile import Reconciler, StepContext, reconciler_class
 from paretognn.reconcile.base import Criterion
-from paretognn.sampling import DeviceGraph, SamplerSettings, clean_view
+from paretognn.sampling import DeviceGraph, Sampler, clean_view
 from paretognn.training.config import ScheduleSettings, TrainConfig
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
@@ -42,6 +42,20 @@ class StepRecord:
     learning_rate: float
     seconds: float
     stage_seconds: dict[str, float]
+
+    def scalars(self) -> dict[str, float]:
+        """All but the stages' seconds, by name: ``loss/mi_ng``, ``weight/mi_ng``, ``cosine/mi_ng.feat_rec``,
+        ``learning_rate``, ..."""
+        by_task = {
+            "loss": self.losses,
+            "weight": self.weights,
+            "gradient_norm": self.gradient_norms,
+            "head_gradient_norm": self.head_gradient_norms,
+            "cosine": {pair.replace("|", "."): cosine for pair, cosine in self.cosines.items()},
+        }
+        found = {f"{what}/{name}": value for what, values in by_task.items() for name, value in values.items()}
+        own = {"combined_norm2": self.combined_norm2, "learning_rate": self.learning_rate, "seconds": self.seconds}
+        return found | own
 
 
 class MultiTaskModel(nn.Module):
@@ -202,7 +216,7 @@ class MultiTaskStepper:
         alpha[active] = self.reconciler.weights(context)
         return alpha, alpha * scale if settings.step_on == "normalised" else alpha
 
-    def _alignment(self, criterion: Criterion, sampler: SamplerSettings) -> np.ndarray:
+    def _alignment(self, criterion: Criterion, sampler: Sampler) -> np.ndarray:
         """Inner products [K] of the criterion's gradient by the shared parameters with the rows of gradients."""
         generator = stream(self.config.seed, self.done + 1, "alignment", self.graph.device)
         view = clean_view(sampler.sample(self.graph, generator))

@@ -16,18 +16,20 @@ from paretognn.errors import InputError
 from paretognn.graph import Graph, load_graph, save_graph
 from paretognn.lock import locked
 from paretognn.training.config import TrainConfig, make_config, read_config_file
+from paretognn.training.packages import needed_packages, package_changes
 
 
 class RunFolder:
     """Paths and readers of one run.
 
-    config.yaml, graph.json, graph/, search.json, checkpoints/, metrics.jsonl, model.safetensors, embeddings.parquet,
-    link/, evaluation.json, cost.json.
+    config.yaml, packages.json (where other packages are needed), graph.json, graph/, search.json, checkpoints/,
+    metrics.jsonl, model.safetensors, embeddings.parquet, link/, evaluation.json, cost.json.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.config_file = self.path / "config.yaml"
+        self.packages_file = self.path / "packages.json"
         self.graph_json = self.path / "graph.json"
         self.graph_folder = self.path / "graph"
         self.search_file = self.path / "search.json"
@@ -46,7 +48,7 @@ class RunFolder:
     def occupied(self) -> bool:
         """Whether it holds anything, other than what a start that was cut off has left: a run exists from its
         config.yaml on, which is written last."""
-        remains = {self.graph_folder.name, self.graph_json.name, self.lock_file.name}
+        remains = {self.graph_folder.name, self.graph_json.name, self.packages_file.name, self.lock_file.name}
         return self.path.exists() and any(
             entry.name not in remains and not entry.name.startswith(PARTIAL) for entry in self.path.iterdir()
         )
@@ -82,14 +84,18 @@ class RunFolder:
         return self
 
     def config(self) -> TrainConfig:
-        """InputError naming the file where it is damaged."""
+        """InputError naming the file where it is damaged, and the packages that it needs and that are not there."""
         tree = read_config_file(self.config_file)
         try:
             return make_config(tree)
         except InputError as error:
-            raise InputError(f"{self.config_file}: {error}") from None
+            recorded = self.read_json(self.packages_file) if self.packages_file.exists() else {}
+            raise InputError(f"{self.config_file}: {error}{package_changes(recorded)}") from None
 
     def write_config(self, config: TrainConfig) -> None:
+        packages = needed_packages(config)
+        if packages:
+            self.write_json(self.packages_file, packages)
         with atomic_write(self.config_file) as aside:
             text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
             aside.write_text(text, encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph
-from paretognn.nn import GCN, BranchedGCN, FeatureScaling, PyGEncoder
+from paretognn.nn import ENCODERS, GCN, BranchedGCN, FeatureScaling, PyGEncoder
 from paretognn.training.assembly import Assembly
 from paretognn.training.checkpoint import (
     load_tensors,
@@ -30,13 +30,12 @@ from paretognn.training.config import TrainConfig
 from paretognn.training.device import require_device
 from paretognn.training.inference import embed
 from paretognn.training.metrics import MetricsWriter
-from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord, seeded
+from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, seeded
 from paretognn.training.prepare import prepare
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.seeds import stream_seed
 from paretognn.training.stopping import Plateau
-
-Progress = Callable[[StepRecord], None]
+from paretognn.training.tracking import Audience, Tracker
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -61,6 +60,11 @@ class TrainedEncoder:
     device: str
     assembly: Assembly
     steps: int = 0
+
+    @property
+    def width(self) -> int:
+        """The number d of embedding dimensions."""
+        return int(self.encoder.out_dim) + self.assembly.width  # type: ignore[arg-type]
 
     def embed(self, graph: Graph) -> np.ndarray:
         """float32 [N, d] for any graph with the training graph's feature columns.
@@ -121,14 +125,21 @@ def _checked(rows: Tensor, graph: Graph, cause: str) -> np.ndarray:
 
 def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = None) -> nn.Module:
     """The encoder of ``config`` with weights from its seed, or ``module`` (any PyG encoder) as it is."""
+    settings = config.encoder
     if module is not None:
-        if config.encoder.operators != ["adjacency"]:
+        if settings.operators != ["adjacency"] or settings.name != GCN.name:
             raise InputError(f"the method '{config.method}' has an encoder of its own and takes no other")
         return PyGEncoder(module, in_dim)
     with seeded(stream_seed(config.seed, 0, "init/encoder")):
-        if config.encoder.operators == ["adjacency"]:
-            return GCN(in_dim, config.encoder)
-        return BranchedGCN(in_dim, config.encoder)
+        if settings.operators != ["adjacency"]:
+            return BranchedGCN(in_dim, settings)
+        built = ENCODERS.find(settings.name)(in_dim, settings)
+    if getattr(built, "out_dim", None) != settings.hidden_dims[-1]:
+        raise InputError(
+            f"the encoder '{settings.name}' is at fault: its out_dim is {getattr(built, 'out_dim', 'not set')}, where "
+            f"the last of encoder.hidden_dims is {settings.hidden_dims[-1]}"
+        )
+    return built
 
 
 def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
@@ -145,7 +156,7 @@ def train(
     device: str = "cpu",
     folder: RunFolder | None = None,
     resume: bool = False,
-    progress: Progress | None = None,
+    trackers: Sequence[Tracker] = (),
     encoder: nn.Module | None = None,
 ) -> tuple[TrainedEncoder, np.ndarray]:
     """Train on ``graph`` and return the frozen encoder and the embeddings float32 [N, d] of its nodes.
@@ -153,13 +164,13 @@ def train(
     With a ``folder``, metrics, checkpoints and the model are kept there, and ``resume`` continues from the
     newest checkpoint, ending bit for bit where an uninterrupted run would have. Raises `Interrupted` on
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
-    the last good state. InputError where another process trains in the folder.
+    the last good state. InputError where another process trains in the folder. ``trackers`` are told of every step.
     """
     if folder is None:
-        return _train(graph, config, device, None, resume, progress, encoder)
+        return _train(graph, config, device, None, resume, trackers, encoder)
     with folder.held():
         folder.sweep()
-        return _train(graph, config, device, folder, resume, progress, encoder)
+        return _train(graph, config, device, folder, resume, trackers, encoder)
 
 
 def _train(
@@ -168,7 +179,7 @@ def _train(
     device: str,
     folder: RunFolder | None,
     resume: bool,
-    progress: Progress | None,
+    trackers: Sequence[Tracker],
     encoder: nn.Module | None,
 ) -> tuple[TrainedEncoder, np.ndarray]:
     prepared, scaling = prepare(graph, config.features, device)
@@ -178,7 +189,7 @@ def _train(
     plateau = Plateau(config.stopping)
     ended = folder is not None and resume and _restore(stepper, plateau, folder, device)
     if not ended:
-        _loop(stepper, plateau, folder, progress)
+        _tracked(stepper, plateau, folder, trackers)
     cause = (
         f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
     )
@@ -191,15 +202,29 @@ def _train(
     return trained, embeddings
 
 
-def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None, progress: Progress | None) -> None:
+def _tracked(
+    stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None, trackers: Sequence[Tracker]
+) -> None:
+    if stepper.done >= stepper.config.steps:
+        return
+    audience = Audience(trackers)
+    audience.started(stepper.config, stepper.done)
+    try:
+        _loop(stepper, plateau, folder, audience)
+    except BaseException as error:
+        audience.ended("interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed")
+        raise
+    audience.ended("finished")
+
+
+def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None, audience: Audience) -> None:
     config = stepper.config
-    ended = stepper.done >= config.steps
+    ended = False
     if folder is None:
         while not ended:
             record = stepper.step()
             ended = plateau.reached(record.losses) or stepper.done >= config.steps
-            if progress is not None:
-                progress(record)
+            audience.stepped(record)
         return
     saved_at, saved_when = stepper.done, time.monotonic()
     with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals() as signals:
@@ -213,8 +238,7 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
             reached = plateau.reached(record.losses)
             ended = reached or stepper.done >= config.steps
             metrics.write(record)
-            if progress is not None:
-                progress(record)
+            audience.stepped(record)
             due = stepper.done - saved_at >= config.checkpoint.every_steps
             due = due or time.monotonic() - saved_when >= config.checkpoint.every_seconds
             if due or signals.received or ended:

@@ -1,0 +1,1 @@
+"""One component of every kind for paretognn, found by entry point (see pyproject.toml)."""

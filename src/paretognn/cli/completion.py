@@ -1,0 +1,37 @@
+"""What the shell offers for the values of options, beside files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def _starting(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def dataset_names(incomplete: str) -> list[str]:
+    from paretognn.datasets.registry import DATASETS
+
+    return _starting(DATASETS, incomplete)
+
+
+def method_names(incomplete: str) -> list[str]:
+    from paretognn.methods.rows import METHODS
+
+    return _starting(METHODS, incomplete)
+
+
+def preset_names(incomplete: str) -> list[str]:
+    from paretognn.methods.presets import PRESETS
+
+    return _starting(PRESETS, incomplete)
+
+
+def sampler_names(incomplete: str) -> list[str]:
+    from paretognn.sampling.sampler import SAMPLERS
+
+    return _starting(SAMPLERS, incomplete)
+
+
+def device_names(incomplete: str) -> list[str]:
+    return _starting(("auto", "cpu", "cuda"), incomplete)
