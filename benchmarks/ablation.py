@@ -22,7 +22,7 @@ from paretognn.downstream import evaluate_embeddings, metis_partition, split_lin
 from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
 from paretognn.methods.controls import CONTROLS
-from paretognn.methods.recipe import BLOCKS, OWN
+from paretognn.methods.recipe import own_block
 from paretognn.training import TrainConfig, TrainedEncoder, train, untrained
 from paretognn.training.assembly import Assembly, AssemblySettings
 from paretognn.training.inference import embed
@@ -40,10 +40,10 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     def less(name: str) -> dict[str, Any]:
         return {**recipe, "blocks": {k: v for k, v in blocks.items() if k != name}}
 
-    own = less("own") if "own" in blocks else {**recipe, "blocks": {**blocks, "own": OWN}}
+    own = less("own") if "own" in blocks else {**recipe, "blocks": {**blocks, "own": own_block(config.model_dump())}}
     return {
         "the recipe": ("trained", recipe),
-        **{f"without {name}": ("trained", less(name)) for name in BLOCKS},
+        **{f"without {name}": ("trained", less(name)) for name in blocks if name != "own"},
         "without own features" if "own" in blocks else "with own features": ("trained", own),
         **{f"smoothing {k}": ("trained", {**recipe, "smoothing": k}) for k in (0, 1, 4, 8)},
         "encoder alone": ("trained", {"smoothing": 0, "blocks": {}}),

@@ -87,8 +87,9 @@ def test_the_judge_smooths_where_it_helps():
     assert chosen.model_copy(update={"method": "best", "assembly": config.assembly}) == config
 
 
-def test_equal_candidates_give_the_least_smoothing():
-    assert best_smoothing([Judged(4, 0.75, 0.5), Judged(1, 0.5, 0.75), Judged(2, 0.5, 0.5)]).smoothing == 1
+def test_the_least_smoothing_is_taken_of_those_that_are_as_good():
+    assert best_smoothing([Judged(4, 0.75, 0.5), Judged(1, 0.498, 0.75), Judged(0, 0.5, 0.5)]).smoothing == 1
+    assert best_smoothing([Judged(4, 0.75, 0.5), Judged(1, 0.48, 0.75), Judged(0, 0.5, 0.5)]).smoothing == 4
     assert best_smoothing([Judged(0, None, None), Judged(1, None, None)]).smoothing == 0
     assert Judged(0, 0.6, None).score == 0.6
 

@@ -1,18 +1,18 @@
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
 from made import SMALL, make_graph, normalised_dense, on_device, scaled_dense
 from paretognn.errors import InputError
 from paretognn.graph import build_graph
-from paretognn.graph.structural import id_vectors
 from paretognn.training import RunFolder, TrainedEncoder, make_config, train
 from paretognn.training.assembly import Assembly, AssemblySettings
 
 BLOCKS = {
     "near": {"source": "features", "hops": 2, "width": 3, "weight": 0.7},
     "own": {"source": "features", "hops": 0, "width": 20},
-    "place": {"source": "ids", "hops": 4, "width": 5, "weight": 0.5},
+    "place": {"source": "positions", "width": 5, "weight": 0.5},
     "degree": {"source": "degree", "width": 4, "weight": 0.3},
 }
 
@@ -44,25 +44,31 @@ def test_a_block_of_features_is_their_truncated_svd(sparse, hops):
     same_up_to_rotation(found, unit(u[:, :4] * s[:4]))
 
 
+def test_raw_features_are_those_of_the_table():
+    graph = make_graph(sparse=True)
+    found = assembled(graph, {"blocks": {"one": {"source": "raw-features", "hops": 2, "width": 4}}})
+    adjacency = normalised_dense(graph)
+    u, s, _ = np.linalg.svd(adjacency @ adjacency @ graph.features.toarray(), full_matrices=False)
+    same_up_to_rotation(found, unit(u[:, :4] * s[:4]))
+
+
 def test_narrow_features_are_taken_as_they_are():
     graph = make_graph(d=5)
     found = assembled(graph, {"blocks": {"one": {"source": "features", "hops": 1, "width": 9}}})
     np.testing.assert_allclose(found, unit(normalised_dense(graph) @ scaled_dense(graph)), atol=1e-5)
 
 
-def test_a_block_of_ids_is_an_orthogonal_basis_of_their_diffusion():
+def test_a_block_of_positions_is_the_truncated_svd_of_the_adjacency():
     graph = make_graph()
-    found = assembled(graph, {"blocks": {"one": {"source": "ids", "hops": 3, "width": 6}}})
-    y = np.linalg.matrix_power(normalised_dense(graph), 3) @ id_vectors(graph)
-    same_up_to_rotation(found, unit(np.linalg.svd(y, full_matrices=False)[0][:, :6]))
+    found = assembled(graph, {"blocks": {"one": {"source": "positions", "width": 6}}})
+    u, s, _ = np.linalg.svd(normalised_dense(graph))
+    same_up_to_rotation(found, unit(u[:, :6] * s[:6]), 0.01)
 
 
-def test_many_hops_of_ids_find_the_leading_eigenvectors():
-    graph = make_graph(90, 8, classes=3)
-    found = assembled(graph, {"blocks": {"one": {"source": "ids", "hops": 40, "width": 3}}})
-    values, vectors = np.linalg.eigh(normalised_dense(graph))
-    assert values[-3] > 1.15 * values[-4]
-    same_up_to_rotation(found, unit(vectors[:, -3:]), 0.01)
+def test_as_many_positions_as_nodes_are_the_adjacency_itself():
+    graph = make_graph(20, 4)
+    found = assembled(graph, {"blocks": {"one": {"source": "positions", "width": 20}}})
+    np.testing.assert_allclose(found, unit(normalised_dense(graph)), atol=1e-5)
 
 
 def test_degrees_are_a_soft_histogram():
@@ -142,17 +148,41 @@ def test_the_order_of_nodes_does_not_matter(run):
     np.testing.assert_allclose(TrainedEncoder.load(folder).embed(moved), embeddings[order], atol=1e-4)
 
 
-def test_a_new_node_changes_nothing_far_away():
+@pytest.fixture(scope="module")
+def path():
+    """Sixty nodes in a row with some chords, and the model trained on them."""
     ends = np.array([(i, i + 1) for i in range(59)] + [(i, i + 2) for i in range(0, 58, 3)])
     features = np.random.default_rng(0).standard_normal((61, 12)).astype(np.float32)
     graph = build_graph(60, ends[:, 0], ends[:, 1], features=features[:60])
-    grown = build_graph(61, [*ends[:, 0], 0], [*ends[:, 1], 60], features=features)
-    trained, embeddings = train(graph, make_config({**SMALL, "assembly": {"smoothing": 1, "blocks": BLOCKS}}))
-    found = trained.embed(grown)
-    # The degree of node 0 has changed, which is seen 4 hops around it by way of the ids, over edges of length 2.
-    np.testing.assert_allclose(found[12:60], embeddings[12:], atol=1e-4)
+    config = make_config({**SMALL, "assembly": {"smoothing": 1, "blocks": BLOCKS}})
+    return ends, features, *train(graph, config)
+
+
+def test_a_new_node_changes_nothing_far_away(path):
+    ends, features, trained, embeddings = path
+    found = trained.embed(build_graph(61, [*ends[:, 0], 0], [*ends[:, 1], 60], features=features))
+    # The degree of node 0 has changed, which is seen 4 hops around it (2 layers, smoothing, norm), over edges of 2.
+    np.testing.assert_allclose(found[10:60], embeddings[10:], atol=1e-5)
     assert np.abs(found[:3] - embeddings[:3]).max() > 1e-2
-    assert np.linalg.norm(found[60]) > 1
+
+
+def test_a_new_node_stands_where_its_neighbours_do(path):
+    ends, features, trained, _ = path
+    found = trained.embed(build_graph(61, [*ends[:, 0], 30], [*ends[:, 1], 60], features=features))
+    place = slice(-9, -4)
+    near, far = found[30, place] @ found[60, place], found[5, place] @ found[60, place]
+    assert near > 0.9 * 0.5**2 > far
+    alone = trained.embed(build_graph(61, ends[:, 0], ends[:, 1], features=features))
+    assert not alone[60, place].any()
+    assert np.isfinite(alone).all()
+
+
+def test_nodes_are_known_by_their_ids_and_not_by_their_place(path):
+    ends, features, trained, embeddings = path
+    named = build_graph(60, ends[:, 0], ends[:, 1], features=features[:60], ids=pa.array([f"n{i}" for i in range(60)]))
+    found = trained.embed(named)
+    assert not found[:, -9:-4].any()
+    np.testing.assert_allclose(found[:, :-9], embeddings[:, :-9], atol=1e-6)
 
 
 def test_a_model_without_its_maps_is_corrupt(run, tmp_path):
@@ -162,7 +192,12 @@ def test_a_model_without_its_maps_is_corrupt(run, tmp_path):
     copy = RunFolder(tmp_path / "copy")
     copy.write_config(folder.config())
     tensors = load_file(folder.model_file)
-    for name, value in {"assembly.place": None, "assembly.near": torch.ones(12, 9)}.items():
+    wrong = {
+        "assembly.place": None,
+        "assembly.place.keys": torch.zeros(79, dtype=torch.int64),
+        "assembly.near": torch.ones(12, 9),
+    }
+    for name, value in wrong.items():
         broken = {k: v for k, v in tensors.items() if k != name}
         save_file(broken if value is None else {**broken, name: value}, copy.model_file)
         with pytest.raises(InputError, match="corrupt"):
@@ -175,9 +210,9 @@ def test_a_model_without_its_maps_is_corrupt(run, tmp_path):
         ({"smoothing": -1}, "assembly.smoothing"),
         ({"smoothing": "2x"}, "assembly.smoothing"),
         ({"blocks": {"a": {"source": "labels"}}}, "assembly.blocks.a.source"),
-        ({"blocks": {"a": {"source": "ids", "width": 0}}}, "assembly.blocks.a.width"),
-        ({"blocks": {"a": {"source": "ids", "weight": 0}}}, "assembly.blocks.a.weight"),
-        ({"blocks": {"a": {"source": "ids", "hop": 1}}}, "hop"),
+        ({"blocks": {"a": {"source": "positions", "width": 0}}}, "assembly.blocks.a.width"),
+        ({"blocks": {"a": {"source": "positions", "weight": 0}}}, "assembly.blocks.a.weight"),
+        ({"blocks": {"a": {"source": "positions", "hop": 1}}}, "hop"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):

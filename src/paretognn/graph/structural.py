@@ -26,18 +26,13 @@ def structural_features(graph: Graph) -> np.ndarray:
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
     inverse = np.where(strength > 0, 1.0 / np.where(strength > 0, strength, 1.0), 0.0)
     walk = sp.csr_array(sp.diags_array(inverse) @ adjacency).astype(np.float32)
-    current = id_vectors(graph)
+    current = np.stack([_id_vector(text) for text in graph.id_array().to_pylist()])
     total = np.zeros_like(current)
     for _ in range(_STEPS):
         current = walk @ current
         norm = np.linalg.norm(current, axis=1, keepdims=True)
         total += current / np.where(norm > 0, norm, 1.0)
     return np.concatenate([log_degree, walk @ log_degree, total], axis=1).astype(np.float32)
-
-
-def id_vectors(graph: Graph) -> np.ndarray:
-    """float32 [N, 128] of signs, each row a function of the node's id alone."""
-    return np.stack([_id_vector(text) for text in graph.id_array().to_pylist()])
 
 
 def _id_vector(text: str) -> np.ndarray:

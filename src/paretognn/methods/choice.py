@@ -24,6 +24,8 @@ from paretognn.training.config import TrainConfig
 from paretognn.training.trainer import untrained
 
 SMOOTHINGS = (0, 1, 2, 4, 8)
+TOLERANCE = 0.003
+"""Differences of scores that mean nothing: about the deviation between splits."""
 _SEED = 1
 """Of the partition and the splits: another than the evaluation's."""
 _MOST = 10_000
@@ -53,8 +55,9 @@ def judged(graph: Graph, config: TrainConfig, device: str = "cpu") -> list[Judge
 
 
 def best_smoothing(candidates: list[Judged]) -> Judged:
-    """The candidate with the highest score; of equal ones the least smoothing."""
-    return max(candidates, key=lambda each: (each.score, -each.smoothing))
+    """The least smoothing whose score is within `TOLERANCE` of the highest."""
+    enough = max(each.score for each in candidates) - TOLERANCE
+    return min((each for each in candidates if each.score >= enough), key=lambda each: each.smoothing)
 
 
 _Judge = Callable[[int], float | None]

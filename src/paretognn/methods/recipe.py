@@ -15,12 +15,10 @@ from paretognn.training.config import merge
 
 WIDTH = 256
 SMOOTHING = 2
-BLOCKS: dict[str, dict[str, Any]] = {
-    "neighbourhood": {"source": "features", "hops": 2, "width": 64, "weight": 1.0},
-    "position": {"source": "ids", "hops": 16, "width": 64, "weight": 0.5},
-    "degree": {"source": "degree", "width": 8, "weight": 0.3},
-}
-OWN = {"source": "features", "hops": 0, "width": 64, "weight": 1.0}
+NEIGHBOURHOOD = {"hops": 2, "width": 64, "weight": 1.0}
+POSITION = {"source": "positions", "width": 96, "weight": 0.5}
+DEGREE = {"source": "degree", "width": 8, "weight": 0.3}
+OWN = {"hops": 0, "width": 32, "weight": 1.0}
 """The node's own features, where its neighbours' say little about them."""
 HOMOPHILY = 0.06
 """Feature homophily below which that is so."""
@@ -31,11 +29,26 @@ _SAMPLE = 20_000
 
 def assembled(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     """Settings of a run whose embeddings have `WIDTH` columns: those of the blocks, and the encoder's in the rest."""
-    own = graph.features is not None and says_own(graph)
-    blocks = {**BLOCKS, **({"own": OWN} if own else {})}
+    blocks = {
+        "neighbourhood": {**_source(settings), **NEIGHBOURHOOD},
+        "position": POSITION,
+        "degree": DEGREE,
+    }
+    if graph.features is not None and says_own(graph):
+        blocks["own"] = own_block(settings)
     left = WIDTH - sum(block["width"] for block in blocks.values())
     hidden = [*settings["encoder"]["hidden_dims"][:-1], left]
     return merge(settings, {"encoder": {"hidden_dims": hidden}, "assembly": {"smoothing": SMOOTHING, "blocks": blocks}})
+
+
+def own_block(settings: dict[str, Any]) -> dict[str, Any]:
+    """The node's own features as a block."""
+    return {**_source(settings), **OWN}
+
+
+def _source(settings: dict[str, Any]) -> dict[str, Any]:
+    """Words count as often as they are there: an encoder needs rows of one size, a linear code does not."""
+    return {"source": "raw-features" if settings["features"] == "row" else "features"}
 
 
 def says_own(graph: Graph) -> bool:

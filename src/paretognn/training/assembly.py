@@ -1,16 +1,18 @@
 """The embedding put together: what the encoder learnt, smoothed, beside blocks that need no training.
 
-A block is a code of something that every node has, seen through q steps over the graph: A_hat^q F W. With F the
-scaled features, W [D, k] holds the leading right singular vectors of A_hat^q F on the training graph: no linear code of
-k numbers rebuilds it better (Eckart and Young, 1936), so this is what feature reconstruction would teach a linear
-encoder. With F random signs of each node's id, A_hat^q F W is an orthogonal basis of what q steps leave of them, close
-to the leading eigenvectors of A_hat (subspace iteration): positions, what topology reconstruction would teach it. Both
-take seconds, so gradients are left to what has no closed form. All that is kept is W: a new node gets its code from its
-own features or id and its neighbours, like any other.
+A block of features is A_hat^q X W: scaled features seen through q steps over the graph, where W [D, k] holds the
+leading right singular vectors of A_hat^q X on the training graph. No linear code of k numbers rebuilds it better
+(Eckart and Young, 1936), so this is what feature reconstruction would teach a linear encoder. A block of positions is
+A_hat U, where U [N, k] holds the leading singular vectors of A_hat on the training graph: what topology reconstruction
+would teach it. Both take seconds, so gradients are left to what has no closed form.
+
+W and U are kept, U by the nodes' ids. So a new node has the mean of its known neighbours' positions, as Nystroem's
+extension gives it, and one without any has none: positions are of one graph, and its nodes are known by their ids.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -21,22 +23,27 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from paretognn.graph import Graph
-from paretognn.graph.structural import id_vectors
+from paretognn.nn import FeatureScaling, FeatureStore
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph
 from paretognn.sampling.normalise import normalised
+from paretognn.training.prepare import with_features
 
-_OVERSAMPLED, _ITERATIONS = 10, 4
+_OVERSAMPLED, _ITERATIONS = 10, 8
 _RANK = 1e-5
-"""Singular values of A_hat^q F, over the largest, below which there is nothing but rounding."""
+"""Singular values over the largest, below which there is nothing but rounding."""
+_KEYS = ".keys"
 
 
 class BlockSettings(BaseModel):
-    """A block of at most ``width`` columns from ``source`` after ``hops`` steps; its rows get the length ``weight``,
-    where the encoder's have length 1. ``degree`` is a soft histogram of the logarithm of a node's degree."""
+    """A block of at most ``width`` columns; its rows get the length ``weight``, where the encoder's have length 1.
+
+    source : ``features``, scaled as the encoder's, or ``raw-features``, as they are, ``hops`` steps away;
+        ``positions``; or ``degree``, a soft histogram of its logarithm.
+    """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    source: Literal["features", "ids", "degree"]
+    source: Literal["features", "raw-features", "positions", "degree"]
     hops: int = Field(0, ge=0, le=64)
     width: PositiveInt = 64
     weight: float = Field(1.0, gt=0)
@@ -58,9 +65,10 @@ class AssemblySettings(BaseModel):
 
 @dataclass(eq=False)
 class Assembly:
-    """Settings, and the map of each block learnt on a training graph, by the block's name.
+    """Settings, and what each block learnt on a training graph, by the block's name.
 
-    maps : W float [D, k] of `features` and `ids`; of `degree`, its centres float [k].
+    maps : of features, W float [D, k]; of ``positions``, U float [N, k], and under NAME.keys int64 [N] the keys of
+        its nodes (`node_keys`); of ``degree``, the centres float [k] of the histogram.
     """
 
     settings: AssemblySettings
@@ -70,22 +78,31 @@ class Assembly:
     def fit(cls, settings: AssemblySettings, graph: Graph, placed: DeviceGraph, seed: int) -> Assembly:
         """On the training graph, placed on its device with scaled features."""
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)
-        maps = {name: _fitted(block, graph, placed, adjacency, seed) for name, block in settings.blocks.items()}
+        maps: dict[str, Tensor] = {}
+        for name, block in settings.blocks.items():
+            maps[name] = _fitted(block, graph, placed, adjacency, seed)
+            if block.source == "positions":
+                maps[name + _KEYS] = node_keys(graph, placed.device)
         return cls(settings, maps)
 
     @classmethod
     def of(cls, settings: AssemblySettings, tensors: Mapping[str, Tensor], device: str) -> Assembly:
-        """From tensors that `tensors` gave. KeyError or ValueError where they do not fit the settings."""
-        maps = {name: tensors[name].to(device) for name in settings.blocks}
+        """From ``maps`` that were saved. KeyError or ValueError where they do not fit the settings."""
+        maps: dict[str, Tensor] = {}
         for name, block in settings.blocks.items():
+            maps[name] = tensors[name].to(device)
             if maps[name].dim() != (1 if block.source == "degree" else 2) or maps[name].shape[-1] > block.width:
                 raise ValueError(f"block '{name}' has a map of shape {list(maps[name].shape)}")
+            if block.source == "positions":
+                maps[name + _KEYS] = keys = tensors[name + _KEYS].to(device)
+                if keys.dtype != torch.int64 or keys.shape != maps[name].shape[:1]:
+                    raise ValueError(f"block '{name}' has keys of shape {list(keys.shape)}")
         return cls(settings, maps)
 
     @property
     def width(self) -> int:
         """Columns of all blocks."""
-        return sum(each.shape[-1] for each in self.maps.values())
+        return sum(self.maps[name].shape[-1] for name in self.settings.blocks)
 
     def __call__(self, encoded: Tensor, graph: Graph, placed: DeviceGraph) -> Tensor:
         """The encoder's output float [N, d] for a graph -> embeddings float [N, d + widths of the blocks]."""
@@ -97,33 +114,60 @@ class Assembly:
         if not settings.blocks:
             return parts[0]
         for name, block in settings.blocks.items():
-            parts.append(_code(block, self.maps[name], graph, placed, adjacency))
+            parts.append(self._code(name, block, graph, placed, adjacency))
         weights = [1.0, *(block.weight for block in settings.blocks.values())]
         return torch.cat([weight * normalize(part) for weight, part in zip(weights, parts, strict=True)], dim=1)
 
+    def _code(self, name: str, block: BlockSettings, graph: Graph, placed: DeviceGraph, adjacency: Csr) -> Tensor:
+        """The block's columns [N, k], rows of any length."""
+        fitted = self.maps[name]
+        if block.source == "degree":
+            return _histogram(placed, fitted)
+        if block.source == "positions":
+            known = _looked_up(fitted, self.maps[name + _KEYS], node_keys(graph, placed.device))
+            return adjacency.product(known)
+        return _diffused(_features(block, graph, placed).times(fitted), adjacency, block.hops)
 
-def _code(block: BlockSettings, fitted: Tensor, graph: Graph, placed: DeviceGraph, adjacency: Csr) -> Tensor:
-    """The block's columns [N, k], rows of any length."""
-    if block.source == "degree":
-        return _histogram(placed, fitted)
-    image = placed.features.times(fitted) if block.source == "features" else _id_signs(graph, placed) @ fitted
-    return _diffused(image, adjacency, block.hops)
+
+def node_keys(graph: Graph, device: torch.device | str = "cpu") -> Tensor:
+    """int64 [N]: 64 bits of a digest of each node's id."""
+    digests = (hashlib.blake2b(text.encode(), digest_size=8).digest() for text in graph.id_array().to_pylist())
+    return torch.frombuffer(bytearray(b"".join(digests)), dtype=torch.int64).to(device)
+
+
+def _looked_up(values: Tensor, keys: Tensor, wanted: Tensor) -> Tensor:
+    """The row of ``values`` [N, k] under each of the ``wanted`` keys [M], zeros for a key that is not known."""
+    ascending, order = keys.sort()
+    place = torch.searchsorted(ascending, wanted).clamp(max=len(keys) - 1)
+    known = ascending[place] == wanted
+    return torch.where(known[:, None], values[order[place]], 0.0)
 
 
 def _fitted(block: BlockSettings, graph: Graph, placed: DeviceGraph, adjacency: Csr, seed: int) -> Tensor:
+    n = placed.num_nodes
     if block.source == "degree":
         logs = torch.log1p(placed.degrees().double())
         return torch.linspace(float(logs.min()), float(logs.max()), block.width, device=placed.device)
-    if block.source == "ids":
-        return _orthogonal(_diffused(_id_signs(graph, placed), adjacency, block.hops), block.width)
+    if block.source == "positions":
+        return _right_singular(adjacency.product, adjacency.product, (n, n), block.width, seed, placed.device)
+
+    features = _features(block, graph, placed)
 
     def forward(v: Tensor) -> Tensor:
-        return _diffused(placed.features.times(v), adjacency, block.hops)
+        return _diffused(features.times(v), adjacency, block.hops)
 
     def backward(u: Tensor) -> Tensor:
-        return placed.features.transpose_times(_diffused(u, adjacency, block.hops))
+        return features.transpose_times(_diffused(u, adjacency, block.hops))
 
-    return _right_singular(forward, backward, (placed.num_nodes, placed.features.width), block.width, seed, adjacency)
+    return _right_singular(forward, backward, (n, features.width), block.width, seed, placed.device)
+
+
+def _features(block: BlockSettings, graph: Graph, placed: DeviceGraph) -> FeatureStore:
+    if block.source == "features":
+        return placed.features
+    features = with_features(graph).features
+    assert features is not None
+    return FeatureStore.scaled(features, FeatureScaling.fit(features, "none"), placed.device)
 
 
 def _diffused(x: Tensor, adjacency: Csr, hops: int) -> Tensor:
@@ -131,11 +175,6 @@ def _diffused(x: Tensor, adjacency: Csr, hops: int) -> Tensor:
     for _ in range(hops):
         x = adjacency.product(x)
     return x
-
-
-def _id_signs(graph: Graph, placed: DeviceGraph) -> Tensor:
-    """float [N, 128] of 1 and -1, each row a function of the node's id."""
-    return torch.tensor(id_vectors(graph), device=placed.device)
 
 
 def _histogram(placed: DeviceGraph, centres: Tensor) -> Tensor:
@@ -146,26 +185,17 @@ def _histogram(placed: DeviceGraph, centres: Tensor) -> Tensor:
     return torch.exp(-0.5 * ((logs[:, None] - centres) / step) ** 2)
 
 
-def _orthogonal(y: Tensor, k: int) -> Tensor:
-    """W [r, k] with which the columns of y W are the leading left singular vectors of y [N, r]."""
-    squared, v = torch.linalg.eigh(y.double().T @ y.double())
-    squared, v = squared.flip(0)[:k], v.flip(1)[:, :k]
-    kept = squared > _RANK**2 * squared[0]
-    return (v[:, kept] * squared[kept].rsqrt()).to(y.dtype)
-
-
 def _right_singular(
     forward: Callable[[Tensor], Tensor],
     backward: Callable[[Tensor], Tensor],
     shape: tuple[int, int],
     k: int,
     seed: int,
-    like: Csr,
+    device: torch.device,
 ) -> Tensor:
     """The k leading right singular vectors [D, k] of an operator [N, D], by subspace iteration from a random start
     (Halko, Martinsson and Tropp, 2011)."""
     n, d = shape
-    device = like.values.device
     if d <= k:
         return torch.eye(d, device=device)
     sample = min(k + _OVERSAMPLED, n, d)
