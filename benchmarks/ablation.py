@@ -21,6 +21,7 @@ from shapes import graph_named
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
+from paretognn.methods.choice import best_smoothing, judged
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.recipe import own_block
 from paretognn.training import TrainConfig, TrainedEncoder, train, untrained
@@ -81,6 +82,7 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
     controls = [control for control in CONTROLS if control not in done and control != "untrained"]
     split, partition = split_links(graph, config.seed), metis_partition(graph)
     seen = split.train_graph(graph)
+    choice = best_smoothing(judged(graph, config)).smoothing
 
     def add(variant: str, points: np.ndarray, linked: np.ndarray) -> None:
         found = evaluate_embeddings(points, graph, seeds=range(1, seeds + 1), link=(linked, split), partition=partition)
@@ -89,6 +91,7 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
             "variant": variant,
             "scores": {task: round(100 * (one.mean or 0.0), 2) for task, one in found.tasks.items()},
             "average": round(100 * (found.average or 0.0), 2),
+            "judged": choice,
             "steps": steps,
             "evaluation_seeds": seeds,
             "hardware": described(),

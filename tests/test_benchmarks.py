@@ -1,5 +1,6 @@
 """What the benchmarks measure on, and that the documents print what was measured."""
 
+import re
 import runpy
 import subprocess
 import sys
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
+RECIPE = ("benchmarks/results/recipe/ablation.jsonl",)
+FIGURE = ROOT / "docs" / "does-training-pay.svg"
 
 
 @pytest.mark.parametrize("per_row", [None, 5])
@@ -32,3 +35,17 @@ def test_the_tables_of_the_speed_page_are_those_of_the_stored_results():
     assert len(rows) > 100
     missing = [line for line in rows if line not in page]
     assert not missing
+
+
+def test_the_page_on_whether_training_pays_is_made_of_stored_results(tmp_path):
+    drawn = tmp_path / "pay.svg"
+    command = [sys.executable, "benchmarks/recipe_tables.py", "benchmarks/store", *RECIPE, "--figure", str(drawn)]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    page = (ROOT / "docs" / "does-training-pay.md").read_text(encoding="utf-8")
+    rows = [line for line in made.splitlines() if line.startswith(("|", "## "))]
+    assert len(rows) > 30
+    missing = [line for line in rows if line not in page]
+    assert not missing
+    texts = [re.findall(r"<text[^>]*>([^<]*)<", path.read_text(encoding="utf-8")) for path in (drawn, FIGURE)]
+    assert texts[0] == texts[1]
+    assert any("+" in text for text in texts[0])

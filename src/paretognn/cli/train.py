@@ -16,7 +16,7 @@ from paretognn.cli.live import Terminal
 from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
-from paretognn.methods import method_config, run_method, searched_in
+from paretognn.methods import DEFAULT, method_config, run_method, searched_in
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
@@ -50,7 +50,7 @@ def command(
     source: GraphSource,
     out: Annotated[Path, typer.Option(help="The run folder to write.")],
     method: Annotated[
-        str | None, typer.Option(help="Method by name; default paretognn.", autocompletion=method_names)
+        str | None, typer.Option(help=f"Method by name; default {DEFAULT}.", autocompletion=method_names)
     ] = None,
     preset: Annotated[
         str | None, typer.Option(help="auto (default), quick or paper.", autocompletion=preset_names)
@@ -101,6 +101,7 @@ def command(
         origin = None if from_run is None else RunFolder(from_run).require()
         if origin is not None:
             overrides = _laid_over(origin.config(), overrides, config)
+        overrides.setdefault("method", DEFAULT)
         graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
     resolved = searched_in(folder, graph, resolved, chosen, say)
     say(

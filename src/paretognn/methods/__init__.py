@@ -2,11 +2,12 @@
 
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.methods.presets import PRESETS, preset_settings
-from paretognn.methods.rows import METHODS, Method, method_config, run_method
+from paretognn.methods.rows import DEFAULT, METHODS, Method, method_config, run_method
 from paretognn.methods.search import searched, searched_in
 
 __all__ = [
     "CONTROLS",
+    "DEFAULT",
     "METHODS",
     "PRESETS",
     "Method",

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretognn.graph import Features, Graph
+from paretognn.training.assembly import AssemblySettings
 from paretognn.training.config import merge
 
 WIDTH = 256
@@ -39,6 +40,15 @@ def assembled(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     left = WIDTH - sum(block["width"] for block in blocks.values())
     hidden = [*settings["encoder"]["hidden_dims"][:-1], left]
     return merge(settings, {"encoder": {"hidden_dims": hidden}, "assembly": {"smoothing": SMOOTHING, "blocks": blocks}})
+
+
+def said_of(assembly: AssemblySettings) -> str:
+    """What stands beside the encoder, to be added to a sentence; nothing where nothing does."""
+    said = f"; the encoder's output smoothed {assembly.smoothing} times" if assembly.smoothing else ""
+    if assembly.blocks:
+        blocks = (f"{block.width} columns of {name}" for name, block in assembly.blocks.items())
+        said += f"; beside it {', '.join(blocks)}"
+    return said
 
 
 def own_block(settings: dict[str, Any]) -> dict[str, Any]:

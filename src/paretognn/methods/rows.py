@@ -13,7 +13,7 @@ from paretognn.methods.choice import best_smoothing, judged
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
-from paretognn.methods.recipe import assembled
+from paretognn.methods.recipe import assembled, said_of
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
@@ -85,6 +85,8 @@ _OWN: dict[str, Method] = {
         Method("random-weights", partial(_reconciled, name="random")),
     )
 }
+DEFAULT = "auto"
+"""What is trained on the command line where no method is named."""
 METHODS: Registry[Method] = Registry("method", "methods", Method, _OWN.items(), classes=False)
 
 
@@ -94,7 +96,7 @@ def method_config(
     preset: str = "auto",
     overrides: dict[str, Any] | None = None,
 ) -> tuple[TrainConfig, str]:
-    """The resolved settings of a method on a graph, and a sentence on the preset.
+    """The resolved settings of a method on a graph, and a sentence on what was chosen for it.
 
     ``overrides`` is a tree laid over method and preset; a ``sampler`` in it takes the place of every task's.
     InputError for unknown names and settings, and where a package that the method needs is not installed.
@@ -117,7 +119,7 @@ def method_config(
     reconciler(config.reconciler.settings).check_tasks(tuple(config.tasks))
     if "diffusion" in config.encoder.operators:
         check_size(graph.num_nodes)
-    return config, why
+    return config, why + said_of(config.assembly)
 
 
 def run_method(config: TrainConfig) -> Method:

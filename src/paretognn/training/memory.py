@@ -36,6 +36,8 @@ _VIEWS = {"feat_rec": 1, "topo_rec": 1, "clu": 1, "par": 1, "pair_sim": 1, "pair
 """Encodings of a step, where they are not two; the pairs of `pair_dis` and the target of `bgrl` count as one."""
 _K_MEANS, _K_MEANS_ROWS = 100 << 20, 4 * 4096
 """scikit-learn where a run clusters, and the rows of features that are dense at once, with their copies."""
+_FITTED = 6
+"""Matrices [N, width] alive while a block is fitted."""
 _DIFFUSION = 1000
 """Entries of a row of a diffusion: on amazon-photo, where it is dense."""
 
@@ -58,6 +60,12 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # Embedding all nodes holds a layer's input, its image and its output, beside freed memory that is kept; the
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
+    blocks = config.assembly.blocks.values()
+    # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
+    fitted = max((_FITTED * n * block.width * 4 for block in blocks if block.source != "degree"), default=0)
+    embedding = max(embedding, fitted, 3 * n * config.width * 4 if blocks else 0)
+    if any(block.source == "raw-features" for block in blocks):
+        stored *= 2
     if "diffusion" in config.encoder.operators:
         stored += n * min(n, _DIFFUSION) * 24
     if "clu" in config.tasks:

@@ -1,0 +1,156 @@
+"""Markdown of docs/does-training-pay.md, from stored cells and ablations, and its figure.
+
+python benchmarks/recipe_tables.py benchmarks/store benchmarks/results/recipe/ablation.jsonl [--figure FILE.svg]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from speed_tables import rows_of, table
+
+from paretognn.benchmark.reference import AVERAGE, paper_scores
+from paretognn.methods import CONTROLS, DEFAULT
+from paretognn.methods.choice import SMOOTHINGS
+
+TASKS = ("node_classification", "node_clustering", "link_prediction", "partition_prediction")
+SHORT = ("node accuracy", "NMI", "link AUC", "partition accuracy")
+Scores = dict[str, dict[str, list[float]]]
+"""Percent by data set and method: the four tasks and their mean."""
+
+
+def stored(store: Path) -> tuple[Scores, dict[tuple[str, str], dict[str, Any]]]:
+    """Scores of all finished cells of the first training seed without settings of their own, and the cells."""
+    scores: Scores = {}
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for path in sorted((store / "cells").glob("*.json")):
+        cell = json.loads(path.read_text(encoding="utf-8"))
+        key = cell["key"]
+        if cell["status"] != "done" or key["seed"] != 0 or key["settings"]:
+            continue
+        means = [100 * cell["evaluation"]["tasks"][task]["mean"] for task in TASKS]
+        scores.setdefault(key["dataset"], {})[key["method"]] = [*means, float(np.mean(means))]
+        cells[key["dataset"], key["method"]] = cell
+    return {name: rows for name, rows in scores.items() if DEFAULT in rows}, cells
+
+
+def best_control(rows: dict[str, list[float]]) -> tuple[str, list[float]]:
+    return max(((name, rows[name]) for name in CONTROLS if name in rows), key=lambda each: each[1][-1])
+
+
+def pay(scores: Scores, cells: dict[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
+    paper = paper_scores()
+    body = []
+    for name, rows in scores.items():
+        control, theirs = best_control(rows)
+        ours = rows[DEFAULT]
+        margins = [ours[i] - max(rows[c][i] for c in CONTROLS if c in rows) for i in range(len(TASKS))]
+        worst = int(np.argmin(margins))
+        printed = paper.get((name, "paretognn", AVERAGE))
+        cell = cells[name, DEFAULT]
+        body.append(
+            [
+                name,
+                " / ".join(f"{x:.1f}" for x in ours[:-1]),
+                f"**{ours[-1]:.1f}**",
+                f"{theirs[-1]:.1f} `{control}`",
+                f"{ours[-1] - theirs[-1]:+.1f}",
+                f"{margins[worst]:+.1f} {SHORT[worst]}",
+                f"{rows['paretognn'][-1]:.1f}" if "paretognn" in rows else "-",
+                f"{printed:.2f}" if isinstance(printed, float) else "-",
+                f"{cell['key']['steps']}",
+                f"{cell['seconds']['training']:.0f}",
+            ]
+        )
+    head = ["data set", " / ".join(SHORT), "average", "best control", "gain", "narrowest task", "`paretognn` here"]
+    yield from table([*head, "paper's ParetoGNN", "steps", "seconds"], body)
+
+
+def ablation(lines: list[dict[str, Any]]) -> Iterator[str]:
+    graphs = list(dict.fromkeys(line["graph"] for line in lines))
+    found = {(line["graph"], line["variant"]): line["average"] for line in lines}
+    own = {g: "without own features" if (g, "without own features") in found else "with own features" for g in graphs}
+    variants = [v for v in dict.fromkeys(line["variant"] for line in lines) if "own features" not in v]
+    body = []
+    for variant in variants:
+        values = [found.get((graph, variant)) for graph in graphs]
+        known = [value for value in values if value is not None]
+        mean = f"{np.mean(known):.1f}" if len(known) == len(graphs) else "-"
+        body.append([variant, mean, *("-" if value is None else f"{value:.1f}" for value in values)])
+    other = {graph: found[graph, own[graph]] for graph in graphs}
+    marks = [f"{value:.1f}{'*' if own[graph].startswith('without') else ''}" for graph, value in other.items()]
+    body.append(["the other choice on own features", f"{np.mean(list(other.values())):.1f}", *marks])
+    yield from table(["variant", "mean", *graphs], body)
+
+
+def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
+    """What the judge chose, against what labels would have chosen."""
+    graphs = list(dict.fromkeys(line["graph"] for line in lines))
+    found = {(line["graph"], line["variant"]): line["average"] for line in lines}
+    chosen = {line["graph"]: line["judged"] for line in lines if "judged" in line}
+    body, losses, fixed = [], [], []
+    for graph in graphs:
+        by = {k: found[graph, "the recipe" if k == 2 else f"smoothing {k}"] for k in SMOOTHINGS}
+        best = max(by, key=lambda k: by[k])
+        losses.append(by[best] - by[chosen[graph]])
+        fixed.append(by[best] - by[2])
+        row = [graph, str(chosen[graph]), f"{by[chosen[graph]]:.1f}", str(best), f"{by[best]:.1f}"]
+        body.append([*row, f"{losses[-1]:.1f}", f"{fixed[-1]:.1f}"])
+    body.append(["mean", "", "", "", "", f"{np.mean(losses):.2f}", f"{np.mean(fixed):.2f}"])
+    head = ["graph", "judge", "average", "best by labels", "average", "regret", "regret of always 2"]
+    yield from table(head, body)
+
+
+def draw(scores: Scores, path: Path) -> None:
+    """A line a data set: every control, the paper's method here, and the default, by their average."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": "paretognn", "svg.fonttype": "none", "font.family": "sans-serif"}):
+        figure = Figure(figsize=(8, 0.6 + 0.5 * len(scores)), layout="constrained")
+        axes = figure.subplots()
+        for row, rows in enumerate(scores.values()):
+            control = best_control(rows)[1][-1]
+            ours = rows[DEFAULT][-1]
+            axes.plot([control, ours], [row, row], color="#0a7d5a" if ours > control else "#b3372f", lw=4, alpha=0.4)
+            others = [rows[c][-1] for c in CONTROLS if c in rows]
+            first = row == 0
+            axes.plot(others, [row] * len(others), "|", color="#777777", ms=12, label="controls" if first else None)
+            if "paretognn" in rows:
+                label = "paretognn" if first else None
+                axes.plot(rows["paretognn"][-1], row, "o", color="#2b5fb8", ms=6, label=label)
+            axes.plot(ours, row, "D", color="#0a7d5a", ms=7, label=f"default ({DEFAULT})" if first else None)
+            axes.annotate(f"{ours - control:+.1f}", (max(ours, control), row), (10, -4), textcoords="offset points")
+        axes.set_yticks(range(len(scores)), list(scores))
+        axes.invert_yaxis()
+        axes.set_xlabel("average of the four tasks, percent; the number is the gain over the best control")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(loc="lower left", frameon=False)
+        figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("store", type=Path)
+    parser.add_argument("ablation", type=Path)
+    parser.add_argument("--figure", type=Path)
+    asked = parser.parse_args()
+    scores, cells = stored(asked.store)
+    lines = rows_of(asked.ablation)
+    print("## By graph\n")
+    print("\n".join(pay(scores, cells)))
+    print("## What each part adds\n")
+    print("\n".join(ablation(lines)))
+    print("## The judge without labels\n")
+    print("\n".join(regret(lines)).rstrip())
+    if asked.figure:
+        draw(scores, asked.figure)
+
+
+if __name__ == "__main__":
+    main()
