@@ -21,7 +21,7 @@ from shapes import graph_named
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
-from paretognn.methods.choice import best_smoothing, judged
+from paretognn.methods.choice import POSITIONS, SMOOTHINGS, choose
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.recipe import own_block
 from paretognn.training import TrainConfig, TrainedEncoder, train, untrained
@@ -33,7 +33,7 @@ TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-u
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
 
 
-def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
+def variants(config: TrainConfig, chosen: AssemblySettings) -> dict[str, tuple[str, dict[str, Any]]]:
     """Of the assembly by name: whose output stands beside the blocks, and the settings."""
     recipe = config.assembly.model_dump()
     blocks = recipe["blocks"]
@@ -41,12 +41,17 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     def less(name: str) -> dict[str, Any]:
         return {**recipe, "blocks": {k: v for k, v in blocks.items() if k != name}}
 
+    def placed(weight: float) -> dict[str, Any]:
+        return {**recipe, "blocks": {**blocks, "position": {**blocks["position"], "weight": weight}}}
+
     own = less("own") if "own" in blocks else {**recipe, "blocks": {**blocks, "own": own_block(config.model_dump())}}
     return {
+        "as judged": ("trained", chosen.model_dump()),
         "the recipe": ("trained", recipe),
         **{f"without {name}": ("trained", less(name)) for name in blocks if name != "own"},
         "without own features" if "own" in blocks else "with own features": ("trained", own),
-        **{f"smoothing {k}": ("trained", {**recipe, "smoothing": k}) for k in (0, 1, 4, 8)},
+        **{f"smoothing {k}": ("trained", {**recipe, "smoothing": k}) for k in SMOOTHINGS if k != recipe["smoothing"]},
+        **{f"positions of {w:g}": ("trained", placed(w)) for w in POSITIONS if w != blocks["position"]["weight"]},
         "encoder alone": ("trained", {"smoothing": 0, "blocks": {}}),
         "untrained encoder": ("untrained", recipe),
         "no encoder": ("none", recipe),
@@ -78,11 +83,11 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
     """Add the lines of a graph that are not ``done``."""
     graph = graph_named(name)
     config, _ = method_config(graph, "best", overrides={"steps": steps})
-    left = {k: v for k, v in variants(config).items() if k not in done}
+    chosen = choose(graph, config)[0]
+    left = {k: v for k, v in variants(config, chosen).items() if k not in done}
     controls = [control for control in CONTROLS if control not in done and control != "untrained"]
     split, partition = split_links(graph, config.seed), metis_partition(graph)
     seen = split.train_graph(graph)
-    choice = best_smoothing(judged(graph, config)).smoothing
 
     def add(variant: str, points: np.ndarray, linked: np.ndarray) -> None:
         found = evaluate_embeddings(points, graph, seeds=range(1, seeds + 1), link=(linked, split), partition=partition)
@@ -91,7 +96,7 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
             "variant": variant,
             "scores": {task: round(100 * (one.mean or 0.0), 2) for task, one in found.tasks.items()},
             "average": round(100 * (found.average or 0.0), 2),
-            "judged": choice,
+            "judged": [chosen.smoothing, chosen.blocks["position"].weight],
             "steps": steps,
             "evaluation_seeds": seeds,
             "hardware": described(),

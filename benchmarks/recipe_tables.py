@@ -16,7 +16,6 @@ from speed_tables import rows_of, table
 
 from paretognn.benchmark.reference import AVERAGE, paper_scores
 from paretognn.methods import CONTROLS, DEFAULT
-from paretognn.methods.choice import SMOOTHINGS
 
 TASKS = ("node_classification", "node_clustering", "link_prediction", "partition_prediction")
 SHORT = ("node accuracy", "NMI", "link AUC", "partition accuracy")
@@ -89,20 +88,19 @@ def ablation(lines: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """What the judge chose, against what labels would have chosen."""
+    """What the judge chose, against the best of what was tried by labels, and against the recipe as it is."""
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
-    found = {(line["graph"], line["variant"]): line["average"] for line in lines}
-    chosen = {line["graph"]: line["judged"] for line in lines if "judged" in line}
-    body, losses, fixed = [], [], []
+    body, losses = [], []
     for graph in graphs:
-        by = {k: found[graph, "the recipe" if k == 2 else f"smoothing {k}"] for k in SMOOTHINGS}
-        best = max(by, key=lambda k: by[k])
-        losses.append(by[best] - by[chosen[graph]])
-        fixed.append(by[best] - by[2])
-        row = [graph, str(chosen[graph]), f"{by[chosen[graph]]:.1f}", str(best), f"{by[best]:.1f}"]
-        body.append([*row, f"{losses[-1]:.1f}", f"{fixed[-1]:.1f}"])
-    body.append(["mean", "", "", "", "", f"{np.mean(losses):.2f}", f"{np.mean(fixed):.2f}"])
-    head = ["graph", "judge", "average", "best by labels", "average", "regret", "regret of always 2"]
+        found = {line["variant"]: line["average"] for line in lines if line["graph"] == graph}
+        tried = [v for v in found if v in ("the recipe", "as judged") or v.startswith(("smoothing", "positions of"))]
+        best = max(tried, key=lambda variant: found[variant])
+        smoothing, weight = next(line["judged"] for line in lines if line["graph"] == graph)
+        losses.append([found[best] - found[variant] for variant in ("as judged", "the recipe")])
+        row = [graph, f"smoothing {smoothing}, positions of {weight:g}", f"{found['as judged']:.1f}", best]
+        body.append([*row, f"{found[best]:.1f}", *(f"{loss:.1f}" for loss in losses[-1])])
+    body.append(["mean", "", "", "", "", *(f"{loss:.2f}" for loss in np.mean(losses, axis=0))])
+    head = ["graph", "judged", "average", "best by labels", "average", "regret of the judge", "regret of the recipe"]
     yield from table(head, body)
 
 

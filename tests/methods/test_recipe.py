@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from made import make_graph
+from made import SMALL, make_graph
 from paretognn.graph import build_graph
 from paretognn.methods import method_config
-from paretognn.methods.choice import SMOOTHINGS, Judged, best_smoothing, judged
+from paretognn.methods.choice import POSITIONS, SMOOTHINGS, Judged, choose, least
 from paretognn.methods.recipe import WIDTH, feature_homophily, says_own
-from paretognn.training import train
+from paretognn.training import make_config, train
+from paretognn.training.assembly import AssemblySettings
 
 FAST = {"steps": 2, "tasks": {"rep_decor": {}, "topo_rec": None, "mi_ng": None, "mi_nsg": None, "feat_rec": None}}
 
@@ -76,22 +77,35 @@ def test_the_judge_smooths_where_it_helps():
     """Noise beside positions: the more it is smoothed, the better a probe sees the parts."""
     graph = ring_of_communities()
     config, _ = method_config(graph, "best")
-    found = judged(graph, config)
-    assert [each.smoothing for each in found] == list(SMOOTHINGS)
-    scores = [each.score for each in found]
-    assert scores[-1] > scores[0]
-    assert best_smoothing(found).smoothing > 0
-    assert found == judged(graph, config)
-    chosen = method_config(graph, "auto")[0]
-    assert chosen.assembly.smoothing == best_smoothing(found).smoothing
-    assert chosen.model_copy(update={"method": "best", "assembly": config.assembly}) == config
+    chosen, found = choose(graph, config)
+    assert len(found) == len(POSITIONS) + len(SMOOTHINGS) - 1
+    assert [each.assembly.smoothing for each in found] == [config.assembly.smoothing] * 3 + [0, 1, 4, 8]
+    assert [each.assembly.blocks["position"].weight for each in found[:3]] == list(POSITIONS)
+    assert found[-1].score > found[3].score
+    assert chosen.smoothing > 0
+    alike = [each for each in found if each.assembly.blocks == chosen.blocks]
+    assert chosen == least(sorted(alike, key=lambda each: each.assembly.smoothing)).assembly
+    assert (chosen, found) == choose(graph, config)
+    auto = method_config(graph, "auto")[0]
+    assert auto.assembly == chosen
+    assert auto.model_copy(update={"method": "best", "assembly": config.assembly}) == config
 
 
-def test_the_least_smoothing_is_taken_of_those_that_are_as_good():
-    assert best_smoothing([Judged(4, 0.75, 0.5), Judged(1, 0.498, 0.75), Judged(0, 0.5, 0.5)]).smoothing == 1
-    assert best_smoothing([Judged(4, 0.75, 0.5), Judged(1, 0.48, 0.75), Judged(0, 0.5, 0.5)]).smoothing == 4
-    assert best_smoothing([Judged(0, None, None), Judged(1, None, None)]).smoothing == 0
-    assert Judged(0, 0.6, None).score == 0.6
+def test_the_least_is_taken_of_those_that_are_as_good():
+    few, some, many = (AssemblySettings(smoothing=k) for k in (0, 1, 4))
+    found = [Judged(few, 0.5, 0.5), Judged(some, 0.498, 0.75), Judged(many, 0.75, 0.5)]
+    assert least(found).assembly == some
+    assert least([found[0], Judged(some, 0.48, 0.75), found[2]]).assembly == many
+    assert least([Judged(few, None, None), Judged(some, None, None)]).assembly == few
+    assert Judged(few, 0.6, None).score == 0.6
+
+
+def test_without_positions_the_smoothing_alone_is_judged():
+    graph = make_graph(60, 6)
+    config = make_config({**SMALL, "assembly": {"blocks": {"degree": {"source": "degree", "width": 4}}}})
+    chosen, found = choose(graph, config)
+    assert len(found) == len(SMOOTHINGS)
+    assert list(chosen.blocks) == ["degree"]
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 12])

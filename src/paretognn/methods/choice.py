@@ -1,4 +1,4 @@
-"""A judge without labels: which smoothing suits a graph.
+"""A judge without labels: how an embedding is put together for a graph.
 
 Two tasks can be set on any graph, since its own edges hold the answers: to tell edges that were left out from pairs
 without one, and to tell the parts of a balanced partition. A candidate's score is the mean of its AUC and its accuracy,
@@ -8,7 +8,7 @@ graph that is embedded for them. Node labels are never looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,10 +20,13 @@ from paretognn.downstream.notices import collected
 from paretognn.downstream.unit_rows import unit_rows
 from paretognn.errors import InputError
 from paretognn.graph import Graph, Split
+from paretognn.training.assembly import AssemblySettings
 from paretognn.training.config import TrainConfig
 from paretognn.training.trainer import untrained
 
 SMOOTHINGS = (0, 1, 2, 4, 8)
+POSITIONS = (0.5, 1.0, 2.0)
+"""Lengths of the rows of positions."""
 TOLERANCE = 0.003
 """Differences of scores that mean nothing: about the deviation between splits."""
 _SEED = 1
@@ -34,9 +37,9 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Judged:
-    """Held-out link AUC and partition accuracy in 0..1, None where the graph is too small for one."""
+    """A candidate, with its held-out link AUC and its partition accuracy in 0..1, None where the graph is too small."""
 
-    smoothing: int
+    assembly: AssemblySettings
     links: float | None
     parts: float | None
 
@@ -47,30 +50,52 @@ class Judged:
         return float(np.mean(known)) if known else 0.0
 
 
-def judged(graph: Graph, config: TrainConfig, device: str = "cpu") -> list[Judged]:
-    """Every one of `SMOOTHINGS` judged on the graph, for the assembly of ``config``."""
+def choose(graph: Graph, config: TrainConfig, device: str = "cpu") -> tuple[AssemblySettings, list[Judged]]:
+    """The assembly that suits the graph, and all candidates that were judged: first those with positions of another
+    length, where the assembly of ``config`` has any, then with the best of these those of another smoothing."""
     with collected():  # that a graph is small is told where it is evaluated
         judges = [make(graph, config, device) for make in (_links, _parts)]
-        return [Judged(smoothing, *(judge(smoothing) for judge in judges)) for smoothing in SMOOTHINGS]
+    judged: dict[str, Judged] = {}
+
+    def best(candidates: list[AssemblySettings]) -> AssemblySettings:
+        for each in candidates:
+            if each.model_dump_json() not in judged:
+                with collected():
+                    judged[each.model_dump_json()] = Judged(each, *(judge(each) for judge in judges))
+        return least(judged[each.model_dump_json()] for each in candidates).assembly
+
+    chosen = best([_placed(config.assembly, weight) for weight in POSITIONS])
+    chosen = best([chosen.model_copy(update={"smoothing": smoothing}) for smoothing in SMOOTHINGS])
+    return chosen, list(judged.values())
 
 
-def best_smoothing(candidates: list[Judged]) -> Judged:
-    """The least smoothing whose score is within `TOLERANCE` of the highest."""
-    enough = max(each.score for each in candidates) - TOLERANCE
-    return min((each for each in candidates if each.score >= enough), key=lambda each: each.smoothing)
+def least(candidates: Iterable[Judged]) -> Judged:
+    """The first of the candidates, from little to much, whose score is within `TOLERANCE` of the highest."""
+    known = list(candidates)
+    enough = max(each.score for each in known) - TOLERANCE
+    return next(each for each in known if each.score >= enough)
 
 
-_Judge = Callable[[int], float | None]
+def _placed(assembly: AssemblySettings, weight: float) -> AssemblySettings:
+    """With rows of positions of that length."""
+    blocks = {
+        name: block.model_copy(update={"weight": weight}) if block.source == "positions" else block
+        for name, block in assembly.blocks.items()
+    }
+    return assembly.model_copy(update={"blocks": blocks})
+
+
+_Judge = Callable[[AssemblySettings], float | None]
 
 
 def _links(graph: Graph, config: TrainConfig, device: str) -> _Judge:
     try:
         split = split_links(graph, _SEED)
     except InputError:
-        return lambda smoothing: None
+        return lambda assembly: None
     embedded = _Embedded(split.train_graph(graph), config, device)
     few = LinkSplit(*(_some(pairs) for pairs in (split.train, split.val, split.test)))
-    return lambda smoothing: _mean(lambda: predict_links(embedded(smoothing), graph, few, [_SEED]))
+    return lambda assembly: _mean(lambda: predict_links(embedded(assembly), graph, few, [_SEED]))
 
 
 def _parts(graph: Graph, config: TrainConfig, device: str) -> _Judge:
@@ -78,10 +103,10 @@ def _parts(graph: Graph, config: TrainConfig, device: str) -> _Judge:
     try:
         split = random_split(parts, _SEED)
     except InputError:
-        return lambda smoothing: None
+        return lambda assembly: None
     embedded = _Embedded(graph, config, device)
     few = Split(*(_some(nodes) for nodes in (split.train, split.val, split.test)))
-    return lambda smoothing: _mean(lambda: classify(embedded(smoothing), parts, [few]))
+    return lambda assembly: _mean(lambda: classify(embedded(assembly), parts, [few]))
 
 
 def _some(rows: np.ndarray) -> np.ndarray:
@@ -104,8 +129,6 @@ class _Embedded:
     def __init__(self, graph: Graph, config: TrainConfig, device: str) -> None:
         self.graph, self.made = graph, untrained(graph, config, device)
 
-    def __call__(self, smoothing: int) -> np.ndarray:
-        assembly = replace(
-            self.made.assembly, settings=self.made.assembly.settings.model_copy(update={"smoothing": smoothing})
-        )
-        return unit_rows(replace(self.made, assembly=assembly).embed(self.graph), self.graph.num_nodes, "embeddings")
+    def __call__(self, assembly: AssemblySettings) -> np.ndarray:
+        made = replace(self.made, assembly=replace(self.made.assembly, settings=assembly))
+        return unit_rows(made.embed(self.graph), self.graph.num_nodes, "embeddings")

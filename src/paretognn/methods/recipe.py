@@ -46,7 +46,7 @@ def said_of(assembly: AssemblySettings) -> str:
     """What stands beside the encoder, to be added to a sentence; nothing where nothing does."""
     said = f"; the encoder's output smoothed {assembly.smoothing} times" if assembly.smoothing else ""
     if assembly.blocks:
-        blocks = (f"{block.width} columns of {name}" for name, block in assembly.blocks.items())
+        blocks = (f"{block.width} columns of {name} ({block.weight:g})" for name, block in assembly.blocks.items())
         said += f"; beside it {', '.join(blocks)}"
     return said
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from paretognn.errors import InputError
 from paretognn.graph import Graph
-from paretognn.methods.choice import best_smoothing, judged
+from paretognn.methods.choice import choose
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
@@ -57,10 +57,10 @@ def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 
 def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    """`best` with the smoothing that a judge without labels prefers on this graph."""
+    """`best`, put together as a judge without labels prefers on this graph."""
     tree = _best(settings, graph)
-    smoothing = best_smoothing(judged(graph, make_config(tree))).smoothing
-    return merge(tree, {"assembly": {"smoothing": smoothing}})
+    assembly, _ = choose(graph, make_config(tree))
+    return merge(tree, {"assembly": assembly.model_dump()})
 
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
