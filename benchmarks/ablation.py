@@ -21,10 +21,9 @@ from shapes import graph_named
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
-from paretognn.methods.choice import POSITIONS, SMOOTHINGS, choose
 from paretognn.methods.controls import CONTROLS
-from paretognn.methods.recipe import own_block
-from paretognn.training import TrainConfig, TrainedEncoder, train, untrained
+from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, recipe, said_of
+from paretognn.training import TrainConfig, train, untrained
 from paretognn.training.assembly import Assembly, AssemblySettings
 from paretognn.training.inference import embed
 from paretognn.training.prepare import prepare
@@ -33,29 +32,30 @@ TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-u
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
 
 
-def variants(config: TrainConfig, chosen: AssemblySettings) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Of the assembly by name: whose output stands beside the blocks, and the settings."""
-    recipe = config.assembly.model_dump()
-    blocks = recipe["blocks"]
-
-    def less(name: str) -> dict[str, Any]:
-        return {**recipe, "blocks": {k: v for k, v in blocks.items() if k != name}}
-
-    def placed(weight: float) -> dict[str, Any]:
-        return {**recipe, "blocks": {**blocks, "position": {**blocks["position"], "weight": weight}}}
-
-    own = less("own") if "own" in blocks else {**recipe, "blocks": {**blocks, "own": own_block(config.model_dump())}}
-    return {
-        "as judged": ("trained", chosen.model_dump()),
-        "the recipe": ("trained", recipe),
-        **{f"without {name}": ("trained", less(name)) for name in blocks if name != "own"},
-        "without own features" if "own" in blocks else "with own features": ("trained", own),
-        **{f"smoothing {k}": ("trained", {**recipe, "smoothing": k}) for k in SMOOTHINGS if k != recipe["smoothing"]},
-        **{f"positions of {w:g}": ("trained", placed(w)) for w in POSITIONS if w != blocks["position"]["weight"]},
-        "encoder alone": ("trained", {"smoothing": 0, "blocks": {}}),
-        "untrained encoder": ("untrained", recipe),
-        "no encoder": ("none", recipe),
+def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Of the recipe by name: whose output stands beside the blocks, and the settings."""
+    plain = config.model_dump()
+    best = recipe(plain)
+    blocks = best["blocks"]
+    own = {"source": blocks["neighbourhood"]["source"], "hops": 0, "width": 32, "weight": 1.0}
+    made = {
+        "encoder alone": ("trained", {}),
+        **{f"encoder alone, smoothing {k}": ("trained", {"smoothing": k}) for k in SMOOTHINGS if k},
+        "the recipe": ("trained", best),
+        **{
+            f"smoothing {k}, positions of {w:g}": ("trained", recipe(plain, k, w))
+            for w in POSITIONS
+            for k in SMOOTHINGS
+            if (k, w) != (SMOOTHING, POSITION)
+        },
     }
+    for name in blocks:
+        made[f"without {name}"] = "trained", {**best, "blocks": {k: v for k, v in blocks.items() if k != name}}
+    less = {**best, "columns": best["columns"] - own["width"], "blocks": {**blocks, "own": own}}
+    made["with 32 columns of the node's own features"] = "trained", less
+    made["untrained encoder"] = "untrained", best
+    made["no encoder"] = "none", best
+    return made
 
 
 class Encoded:
@@ -64,14 +64,12 @@ class Encoded:
     def __init__(self, graph: Graph, config: TrainConfig) -> None:
         self.graph, self.config = graph, config
         self.placed, _ = prepare(graph, config.features, "cpu")
+        self.trained = train(graph, config)[0]
+        raw = untrained(graph, config, "cpu")
         self.outputs = {
-            kind: embed(made.encoder, self.placed)
-            for kind, made in (("trained", self._trained()), ("untrained", untrained(graph, config, "cpu")))
+            kind: embed(made.encoder, self.placed) for kind, made in (("trained", self.trained), ("untrained", raw))
         }
         self.outputs["none"] = self.outputs["trained"][:, :0]
-
-    def _trained(self) -> TrainedEncoder:
-        return train(self.graph, self.config)[0]
 
     def together(self, kind: str, settings: dict[str, Any]) -> np.ndarray:
         chosen = AssemblySettings.model_validate(settings)
@@ -82,21 +80,20 @@ class Encoded:
 def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
     """Add the lines of a graph that are not ``done``."""
     graph = graph_named(name)
-    config, _ = method_config(graph, "best", overrides={"steps": steps})
-    chosen = choose(graph, config)[0]
-    left = {k: v for k, v in variants(config, chosen).items() if k not in done}
+    config, _ = method_config(graph, "auto", overrides={"steps": steps})
+    left = {k: v for k, v in variants(config).items() if k not in done}
     controls = [control for control in CONTROLS if control not in done and control != "untrained"]
     split, partition = split_links(graph, config.seed), metis_partition(graph)
     seen = split.train_graph(graph)
 
-    def add(variant: str, points: np.ndarray, linked: np.ndarray) -> None:
+    def add(variant: str, points: np.ndarray, linked: np.ndarray, **more: Any) -> None:
         found = evaluate_embeddings(points, graph, seeds=range(1, seeds + 1), link=(linked, split), partition=partition)
         line = {
             "graph": name,
             "variant": variant,
             "scores": {task: round(100 * (one.mean or 0.0), 2) for task, one in found.tasks.items()},
             "average": round(100 * (found.average or 0.0), 2),
-            "judged": [chosen.smoothing, chosen.blocks["position"].weight],
+            **more,
             "steps": steps,
             "evaluation_seeds": seeds,
             "hardware": described(),
@@ -106,10 +103,14 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
 
     for control in controls:
         add(control, control_embeddings(control, graph, config), control_embeddings(control, seen, config))
-    if left:
-        whole, linked = Encoded(graph, config), Encoded(seen, config)
-        for variant, (kind, settings) in left.items():
-            add(variant, whole.together(kind, settings), linked.together(kind, settings))
+    if not left and "auto" in done:
+        return
+    whole, linked = Encoded(graph, config), Encoded(seen, config)
+    if "auto" not in done:
+        judged = whole.trained.assembly.settings, linked.trained.assembly.settings
+        add("auto", whole.trained.embed(graph), linked.trained.embed(seen), judged=[said_of(each) for each in judged])
+    for variant, (kind, settings) in left.items():
+        add(variant, whole.together(kind, settings), linked.together(kind, settings))
 
 
 def main() -> None:

@@ -1,21 +1,12 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
-from made import SMALL, make_graph
-from paretognn.graph import build_graph
+from made import make_graph
 from paretognn.methods import method_config
-from paretognn.methods.choice import POSITIONS, SMOOTHINGS, Judged, choose, least
-from paretognn.methods.recipe import WIDTH, feature_homophily, says_own
-from paretognn.training import make_config, train
-from paretognn.training.assembly import AssemblySettings
+from paretognn.methods.recipe import feature_homophily, said_of
+from paretognn.training import train
 
 FAST = {"steps": 2, "tasks": {"rep_decor": {}, "topo_rec": None, "mi_ng": None, "mi_nsg": None, "feat_rec": None}}
-
-
-def unlike(graph, seed=0):
-    """The graph with features of its nodes' classes, dealt to other nodes: shared by many, not by neighbours."""
-    return graph.replace(features=graph.features[np.random.default_rng(seed).permutation(graph.num_nodes)])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -31,85 +22,37 @@ def test_feature_homophily_equals_its_definition(sparse):
     assert feature_homophily(graph) == pytest.approx(alike - cosines.mean(), abs=0.02)
 
 
-def test_own_features_are_kept_where_neighbours_are_not_alike():
-    graph = make_graph(200, 8)
-    traits = np.eye(3, dtype=np.float32)[graph.labels]
-    alike = graph.replace(features=traits + 0.1 * graph.features[:, :3])
-    assert not says_own(alike)
-    assert says_own(unlike(alike))
-
-
-def test_features_that_are_names_are_not_kept():
-    graph = make_graph(100, 8)
-    assert not says_own(graph.replace(features=sp.eye_array(100, dtype=np.float32, format="csr")))
-
-
 @pytest.mark.parametrize("method", ["best", "auto"])
-@pytest.mark.parametrize("other", [False, True])
-def test_the_recipe_has_the_width_of_every_other_row(method, other):
-    graph = make_graph(400, 4, d=80)
-    graph = unlike(graph) if other else graph
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_recipe_has_the_width_of_every_other_row(method, sparse):
+    graph = make_graph(400, 4, d=80, sparse=sparse)
     config, _ = method_config(graph, method, overrides=FAST)
-    assert config.width == WIDTH
-    assert ("own" in config.assembly.blocks) is other
-    assert train(graph, config)[1].shape == (400, WIDTH)
+    assert config.width == 256
+    assert train(graph, config)[1].shape == (400, 256)
+    assert all(each.width(256) == 256 for each in (config.assembly, *config.alternatives))
 
 
-def test_labels_are_never_looked_at():
-    graph = make_graph(100, 8)
-    blind = graph.replace(labels=None, label_names=())
-    for method in ("best", "auto"):
-        assert method_config(graph, method)[0] == method_config(blind, method)[0]
+def test_auto_chooses_among_the_encoder_alone_and_the_recipe():
+    graph = make_graph(sparse=True)
+    auto, best, plain = (method_config(graph, method)[0] for method in ("auto", "best", "paretognn"))
+    assert auto.assembly == plain.assembly
+    assert best.assembly in auto.alternatives
+    own = {"method", "assembly", "alternatives"}
+    assert auto.model_dump(exclude=own) == best.model_dump(exclude=own) == plain.model_dump(exclude=own)
+    assert len({each.model_dump_json() for each in (auto.assembly, *auto.alternatives)}) == 12
 
 
-def ring_of_communities(communities=12, size=14):
-    """Dense communities in a ring, joined by single edges, with features that say nothing."""
-    rng = np.random.default_rng(0)
-    inside = [(c * size + a, c * size + b) for c in range(communities) for a in range(size) for b in range(a)]
-    chosen = [pair for pair in inside if rng.random() < 0.4]
-    bridges = [(c * size, (c + 1) % communities * size) for c in range(communities)]
-    ends = np.array(chosen + bridges)
-    n = communities * size
-    return build_graph(n, ends[:, 0], ends[:, 1], features=rng.standard_normal((n, 8)).astype(np.float32))
+def test_words_count_as_often_as_they_are_there():
+    graph = make_graph(sparse=True)
+    words = graph.replace(features=abs(graph.features).sign().tocsr())
+    sources = [method_config(each, "best")[0].assembly.blocks["neighbourhood"].source for each in (make_graph(), words)]
+    assert sources == ["features", "raw-features"]
 
 
-def test_the_judge_smooths_where_it_helps():
-    """Noise beside positions: the more it is smoothed, the better a probe sees the parts."""
-    graph = ring_of_communities()
-    config, _ = method_config(graph, "best")
-    chosen, found = choose(graph, config)
-    assert len(found) == len(POSITIONS) + len(SMOOTHINGS) - 1
-    assert [each.assembly.smoothing for each in found] == [config.assembly.smoothing] * 3 + [0, 1, 4, 8]
-    assert [each.assembly.blocks["position"].weight for each in found[:3]] == list(POSITIONS)
-    assert found[-1].score > found[3].score
-    assert chosen.smoothing > 0
-    alike = [each for each in found if each.assembly.blocks == chosen.blocks]
-    assert chosen == least(sorted(alike, key=lambda each: each.assembly.smoothing)).assembly
-    assert (chosen, found) == choose(graph, config)
-    auto = method_config(graph, "auto")[0]
-    assert auto.assembly == chosen
-    assert auto.model_copy(update={"method": "best", "assembly": config.assembly}) == config
-
-
-def test_the_least_is_taken_of_those_that_are_as_good():
-    few, some, many = (AssemblySettings(smoothing=k) for k in (0, 1, 4))
-    found = [Judged(few, 0.5, 0.5), Judged(some, 0.498, 0.75), Judged(many, 0.75, 0.5)]
-    assert least(found).assembly == some
-    assert least([found[0], Judged(some, 0.48, 0.75), found[2]]).assembly == many
-    assert least([Judged(few, None, None), Judged(some, None, None)]).assembly == few
-    assert Judged(few, 0.6, None).score == 0.6
-
-
-def test_without_positions_the_smoothing_alone_is_judged():
-    graph = make_graph(60, 6)
-    config = make_config({**SMALL, "assembly": {"blocks": {"degree": {"source": "degree", "width": 4}}}})
-    chosen, found = choose(graph, config)
-    assert len(found) == len(SMOOTHINGS)
-    assert list(chosen.blocks) == ["degree"]
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 3, 12])
-def test_the_smallest_graphs_are_judged(nodes):
-    ends = np.array([(i, i + 1) for i in range(nodes - 1)], dtype=int).reshape(-1, 2)
-    graph = build_graph(nodes, ends[:, 0], ends[:, 1], features=np.ones((nodes, 2), np.float32))
-    assert method_config(graph, "auto")[0].assembly.smoothing in SMOOTHINGS
+def test_in_words():
+    graph = make_graph()
+    assert said_of(method_config(graph, "paretognn")[0].assembly) == "the encoder's output"
+    assert said_of(method_config(graph, "best")[0].assembly) == (
+        "88 columns of the encoder's output, smoothed 2 times; "
+        "beside it 64 of neighbourhood (1), 96 of position (0.5), 8 of degree (0.3)"
+    )

@@ -96,6 +96,15 @@ def test_the_encoder_comes_first_smoothed_and_blocks_have_their_weights_as_lengt
     )  # without blocks: smoothed, lengths as they fall
 
 
+def test_columns_are_the_first_of_the_encoders():
+    graph = make_graph()
+    encoded = torch.randn(graph.num_nodes, 7, generator=torch.Generator().manual_seed(1))
+    for settings in ({"columns": 3}, {"columns": 3, "smoothing": 1}, {"columns": 3, "blocks": BLOCKS}):
+        narrow = assembled(graph, {**settings, "columns": None}, encoded[:, :3])
+        np.testing.assert_array_equal(assembled(graph, settings, encoded), narrow)
+    assert assembled(graph, {"columns": 9}, encoded).shape == (60, 7)
+
+
 def test_nothing_is_changed_without_settings():
     graph = make_graph()
     encoded = torch.randn(graph.num_nodes, 7)

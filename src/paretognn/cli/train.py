@@ -17,6 +17,7 @@ from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import DEFAULT, method_config, run_method, searched_in
+from paretognn.methods.recipe import said_of
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     Interrupted,
@@ -120,6 +121,8 @@ def command(
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
+    if resolved.alternatives:
+        say(f"chosen without labels: {said_of(trained.assembly.settings)}")
     seconds, memory = time.monotonic() - started, peak_memory()
     say(f"trained in {seconds:.0f} s, peak memory {memory / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")

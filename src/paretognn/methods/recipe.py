@@ -1,4 +1,4 @@
-"""The recipe of the method `best`: the encoder, trained by the five tasks, beside what needs no training.
+"""The recipe of the methods `best` and `auto`: the encoder of ParetoGNN beside what needs no training.
 
 Every setting was chosen on graphs that are in none of the paper's tables (docs/does-training-pay.md).
 """
@@ -12,64 +12,46 @@ import scipy.sparse as sp
 
 from paretognn.graph import Features, Graph
 from paretognn.training.assembly import AssemblySettings
-from paretognn.training.config import merge
 
-WIDTH = 256
-SMOOTHING = 2
-NEIGHBOURHOOD = {"hops": 2, "width": 64, "weight": 1.0}
-POSITION = {"source": "positions", "width": 96, "weight": 0.5}
-DEGREE = {"source": "degree", "width": 8, "weight": 0.3}
-OWN = {"hops": 0, "width": 32, "weight": 1.0}
-"""The node's own features, where its neighbours' say little about them."""
-HOMOPHILY = 0.06
-"""Feature homophily below which that is so."""
-SHARED = 0.1
-"""Share of the columns that at least two nodes must have, or features are names and not traits."""
+SMOOTHING, POSITION = 2, 0.5
+"""Of `best`: steps of smoothing, and the length of the rows of positions."""
+NEIGHBOURHOOD_WIDTH, POSITION_WIDTH, DEGREE_WIDTH = 64, 96, 8
+BESIDE = NEIGHBOURHOOD_WIDTH + POSITION_WIDTH + DEGREE_WIDTH
+"""Columns that are not the encoder's."""
+SMOOTHINGS, POSITIONS = (0, 2, 8), (0.5, 1.0, 2.0)
+"""Among which `auto` chooses."""
 _SAMPLE = 20_000
 
 
-def assembled(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    """Settings of a run whose embeddings have `WIDTH` columns: those of the blocks, and the encoder's in the rest."""
+def recipe(settings: dict[str, Any], smoothing: int = SMOOTHING, position: float = POSITION) -> dict[str, Any]:
+    """The assembly: blocks, and the first columns of the encoder's output, in as many columns as that has."""
+    # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
+    source = "raw-features" if settings["features"] == "row" else "features"
     blocks = {
-        "neighbourhood": {**_source(settings), **NEIGHBOURHOOD},
-        "position": POSITION,
-        "degree": DEGREE,
+        "neighbourhood": {"source": source, "hops": 2, "width": NEIGHBOURHOOD_WIDTH, "weight": 1.0},
+        "position": {"source": "positions", "width": POSITION_WIDTH, "weight": position},
+        "degree": {"source": "degree", "width": DEGREE_WIDTH, "weight": 0.3},
     }
-    if graph.features is not None and says_own(graph):
-        blocks["own"] = own_block(settings)
-    left = WIDTH - sum(block["width"] for block in blocks.values())
-    hidden = [*settings["encoder"]["hidden_dims"][:-1], left]
-    return merge(settings, {"encoder": {"hidden_dims": hidden}, "assembly": {"smoothing": SMOOTHING, "blocks": blocks}})
+    left = settings["encoder"]["hidden_dims"][-1] - BESIDE
+    return {"columns": max(1, left), "smoothing": smoothing, "blocks": blocks}
+
+
+def alternatives(settings: dict[str, Any]) -> list[dict[str, Any]]:
+    """To the encoder's output as it is: that output smoothed, and the recipe, from little to much."""
+    alone = [{"smoothing": k} for k in SMOOTHINGS if k]
+    return [*alone, *(recipe(settings, k, weight) for weight in POSITIONS for k in SMOOTHINGS)]
 
 
 def said_of(assembly: AssemblySettings) -> str:
-    """What stands beside the encoder, to be added to a sentence; nothing where nothing does."""
-    said = f"; the encoder's output smoothed {assembly.smoothing} times" if assembly.smoothing else ""
+    """What an embedding is put together of, in words."""
+    columns = "" if assembly.columns is None else f"{assembly.columns} columns of "
+    said = f"{columns}the encoder's output"
+    if assembly.smoothing:
+        said += f", smoothed {assembly.smoothing} times"
     if assembly.blocks:
-        blocks = (f"{block.width} columns of {name} ({block.weight:g})" for name, block in assembly.blocks.items())
+        blocks = (f"{block.width} of {name} ({block.weight:g})" for name, block in assembly.blocks.items())
         said += f"; beside it {', '.join(blocks)}"
     return said
-
-
-def own_block(settings: dict[str, Any]) -> dict[str, Any]:
-    """The node's own features as a block."""
-    return {**_source(settings), **OWN}
-
-
-def _source(settings: dict[str, Any]) -> dict[str, Any]:
-    """Words count as often as they are there: an encoder needs rows of one size, a linear code does not."""
-    return {"source": "raw-features" if settings["features"] == "row" else "features"}
-
-
-def says_own(graph: Graph) -> bool:
-    """Whether a node's features say something that its neighbourhood's do not: neighbours are not alike, and features
-    are shared by nodes that are not neighbours. Labels are not looked at."""
-    features = graph.features
-    assert features is not None
-    owners = np.asarray((features != 0).sum(axis=0)).ravel()
-    if (owners > 1).mean() < SHARED:
-        return False
-    return graph.num_edges > 0 and feature_homophily(graph) < HOMOPHILY
 
 
 def feature_homophily(graph: Graph, seed: int = 0) -> float:

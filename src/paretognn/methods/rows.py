@@ -9,11 +9,10 @@ from typing import Any
 
 from paretognn.errors import InputError
 from paretognn.graph import Graph
-from paretognn.methods.choice import choose
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
-from paretognn.methods.recipe import assembled, said_of
+from paretognn.methods.recipe import alternatives, recipe
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
@@ -53,14 +52,12 @@ def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 
 def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    return assembled(_reconciled(settings, graph, "mgda", "l2"), graph)
+    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": recipe(settings)}
 
 
 def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    """`best`, put together as a judge without labels prefers on this graph."""
-    tree = _best(settings, graph)
-    assembly, _ = choose(graph, make_config(tree))
-    return merge(tree, {"assembly": assembly.model_dump()})
+    """ParetoGNN's encoder, its output put together as a judge without labels prefers after training."""
+    return {**_reconciled(settings, graph, "mgda", "l2"), "alternatives": alternatives(settings)}
 
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
@@ -119,7 +116,7 @@ def method_config(
     reconciler(config.reconciler.settings).check_tasks(tuple(config.tasks))
     if "diffusion" in config.encoder.operators:
         check_size(graph.num_nodes)
-    return config, why + said_of(config.assembly)
+    return config, why
 
 
 def run_method(config: TrainConfig) -> Method:

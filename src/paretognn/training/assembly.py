@@ -50,17 +50,21 @@ class BlockSettings(BaseModel):
 
 
 class AssemblySettings(BaseModel):
-    """``smoothing``: steps of A_hat over the encoder's output, once it is trained. ``blocks`` by name, in their order.
-    Without either, an embedding is the encoder's output as it is."""
+    """How an embedding is put together.
+
+    columns : of the encoder's output, the first so many; all where None. They are alike before training, so these are a
+        random choice. smoothing : steps of A_hat over them, once the encoder is trained. blocks : by name, in their
+        order. With all of them left out, an embedding is the encoder's output as it is.
+    """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    columns: PositiveInt | None = None
     smoothing: int = Field(0, ge=0, le=64)
     blocks: dict[str, BlockSettings] = {}
 
-    @property
-    def width(self) -> int:
-        """Columns of all blocks, at most."""
-        return sum(block.width for block in self.blocks.values())
+    def width(self, encoded: int) -> int:
+        """Columns of an embedding, at most, where the encoder puts out ``encoded`` columns."""
+        return min(encoded, self.columns or encoded) + sum(block.width for block in self.blocks.values())
 
 
 @dataclass(eq=False)
@@ -99,14 +103,15 @@ class Assembly:
                     raise ValueError(f"block '{name}' has keys of shape {list(keys.shape)}")
         return cls(settings, maps)
 
-    @property
-    def width(self) -> int:
-        """Columns of all blocks."""
-        return sum(self.maps[name].shape[-1] for name in self.settings.blocks)
+    def width(self, encoded: int) -> int:
+        """Columns of an embedding where the encoder puts out ``encoded`` columns."""
+        blocks = sum(self.maps[name].shape[-1] for name in self.settings.blocks)
+        return min(encoded, self.settings.columns or encoded) + blocks
 
     def __call__(self, encoded: Tensor, graph: Graph, placed: DeviceGraph) -> Tensor:
-        """The encoder's output float [N, d] for a graph -> embeddings float [N, d + widths of the blocks]."""
+        """The encoder's output float [N, d] for a graph -> embeddings float [N, `width`]."""
         settings = self.settings
+        encoded = encoded[:, : settings.columns]
         if not settings.smoothing and not settings.blocks:
             return encoded
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)

@@ -110,7 +110,8 @@ class CheckpointSettings(_Settings):
 class TrainConfig(_Settings):
     """All settings of a run.
 
-    ``steps`` may be raised later with ``--resume``; everything else is fixed once a run has started.
+    ``steps`` may be raised later with ``--resume``; everything else is fixed once a run has started. Where there are
+    ``alternatives`` to the ``assembly``, a judge without labels chooses among all of them after training.
     """
 
     method: str = "paretognn"
@@ -128,10 +129,12 @@ class TrainConfig(_Settings):
     checkpoint: CheckpointSettings = CheckpointSettings()
     assembly: AssemblySettings = AssemblySettings()
 
+    alternatives: list[AssemblySettings] = []
+
     @property
     def width(self) -> int:
         """Columns of an embedding; fewer where a block finds less in the graph than it may hold."""
-        return self.encoder.hidden_dims[-1] + self.assembly.width
+        return max(each.width(self.encoder.hidden_dims[-1]) for each in (self.assembly, *self.alternatives))
 
     @field_validator("tasks", mode="before")
     @classmethod

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph
 from paretognn.nn import ENCODERS, GCN, BranchedGCN, FeatureScaling, PyGEncoder
+from paretognn.sampling import DeviceGraph
 from paretognn.training.assembly import Assembly
 from paretognn.training.checkpoint import (
     load_tensors,
@@ -26,6 +27,7 @@ from paretognn.training.checkpoint import (
     save_checkpoint,
     save_tensors,
 )
+from paretognn.training.choice import judge, least
 from paretognn.training.config import TrainConfig
 from paretognn.training.device import require_device
 from paretognn.training.inference import embed
@@ -64,7 +66,7 @@ class TrainedEncoder:
     @property
     def width(self) -> int:
         """The number d of embedding dimensions."""
-        return int(self.encoder.out_dim) + self.assembly.width  # type: ignore[arg-type]
+        return self.assembly.width(int(self.encoder.out_dim))  # type: ignore[arg-type]
 
     def embed(self, graph: Graph) -> np.ndarray:
         """float32 [N, d] for any graph with the training graph's feature columns.
@@ -80,6 +82,8 @@ class TrainedEncoder:
         tensors["features.mean"] = torch.tensor(self.scaling.mean)
         tensors["features.scale"] = torch.tensor(self.scaling.scale)
         tensors |= {f"assembly.{k}": v for k, v in self.assembly.maps.items()}
+        candidates = [self.config.assembly, *self.config.alternatives]
+        tensors["assembled"] = torch.tensor(candidates.index(self.assembly.settings))
         tensors["steps"] = torch.tensor(self.steps)
         save_tensors(folder.model_file, tensors)
 
@@ -98,12 +102,13 @@ class TrainedEncoder:
                 raise ValueError("one mean and one scale a feature are needed")
             scaling, steps = FeatureScaling(config.features, mean, scale), int(tensors.pop("steps"))
             maps = {k: tensors.pop(k) for k in list(tensors) if k.startswith("assembly.")}
-            assembly = Assembly.of(config.assembly, {k.removeprefix("assembly."): v for k, v in maps.items()}, device)
+            settings = [config.assembly, *config.alternatives][int(tensors.pop("assembled", torch.tensor(0)))]
+            assembly = Assembly.of(settings, {k.removeprefix("assembly."): v for k, v in maps.items()}, device)
             built = build_encoder(config, len(mean), encoder)
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
         except InputError:
             raise
-        except (KeyError, RuntimeError, TypeError, ValueError):
+        except (IndexError, KeyError, RuntimeError, TypeError, ValueError):
             raise InputError(f"{folder.model_file}: corrupt (it does not match config.yaml)") from None
         if steps < config.steps and config.stopping.name == "never":
             raise InputError(
@@ -146,8 +151,33 @@ def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
     """The encoder as `train` would start it, its batch-norm statistics taken from ``graph``."""
     prepared, scaling = prepare(graph, config.features, device)
     encoder = build_encoder(config, prepared.features.width).to(device)
-    embed(encoder, prepared, calibrate=True)
-    return TrainedEncoder(config, encoder, scaling, device, Assembly.fit(config.assembly, graph, prepared, config.seed))
+    made = _frozen(graph, config, device, prepared, scaling, encoder)
+    return made[0]
+
+
+def _frozen(
+    graph: Graph,
+    config: TrainConfig,
+    device: str,
+    prepared: DeviceGraph,
+    scaling: FeatureScaling,
+    encoder: nn.Module,
+    steps: int = 0,
+) -> tuple[TrainedEncoder, Tensor]:
+    """What embeds from now on, its statistics and blocks those of the training graph; and the embeddings [N, d]."""
+    encoded = embed(encoder, prepared, calibrate=True)
+    settings = config.assembly
+    if config.alternatives:
+
+        def encode(other: Graph) -> tuple[Tensor, DeviceGraph]:
+            if other is graph:
+                return encoded, prepared
+            placed, _ = prepare(other, config.features, device, scaling)
+            return embed(encoder, placed), placed
+
+        settings = least(judge(graph, encode, (config.assembly, *config.alternatives), config.seed)).assembly
+    assembly = Assembly.fit(settings, graph, prepared, config.seed)
+    return TrainedEncoder(config, encoder, scaling, device, assembly, steps), assembly(encoded, graph, prepared)
 
 
 def train(
@@ -193,10 +223,8 @@ def _train(
     cause = (
         f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
     )
-    encoded = embed(model.encoder, prepared, calibrate=True)
-    assembly = Assembly.fit(config.assembly, graph, prepared, config.seed)
-    embeddings = _checked(assembly(encoded, graph, prepared), graph, f"{cause} out of range")
-    trained = TrainedEncoder(config, model.encoder, scaling, device, assembly, stepper.done)
+    trained, rows = _frozen(graph, config, device, prepared, scaling, model.encoder, stepper.done)
+    embeddings = _checked(rows, graph, f"{cause} out of range")
     if folder is not None:
         trained.save(folder)
     return trained, embeddings
