@@ -78,7 +78,7 @@ def _structure(s: dict[str, Any]) -> list[str]:
     ]
     even = "uneven" if s["hub_share"] >= _HUBS else "fairly even"
     lines.append(
-        f"degrees are {even}: {_percent(s['hub_share'])} of the ends of edges are at the 1% of nodes with most neighbours"
+        f"degrees are {even}: {_percent(s['hub_share'])} of the ends of edges are at the 1% of nodes with most edges"
     )
     if s["components"] == 1:
         return [*lines, "every node can be reached from every other"]
