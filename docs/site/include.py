@@ -1,5 +1,5 @@
-"""A hook of mkdocs: ``<!-- include: FILE#heading -->`` becomes that section of a file outside `docs/`, ``<!-- include: FILE
--->`` the whole file. A text stands once, where a reader of the repository looks for it."""
+"""A hook of mkdocs: ``<!-- include: FILE#heading -->`` becomes that section of a file of the repository, and
+``<!-- include: FILE -->`` the whole file. A text stands once, where a reader of the repository looks for it."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = {"README.md": "index.md", "ARCHITECTURE.md": "how-it-works.md", "CONTRIBUTING.md": "extend.md"}
 _INCLUDE = re.compile(r"^<!-- include: ([^#\s]+)(?:#([\w-]+))? -->$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)")
+_HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -16,7 +17,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def included(file: str, heading: str | None = None) -> str:
-    """The text of a section without its heading, with links that hold in `docs/`. KeyError for one that is not there."""
+    """The text of a section without its heading, with links that hold in `docs/`. KeyError for one that is missing."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return text if file.endswith(".svg") else _LINK.sub(_link, sections(text)[heading] if heading else text)
 
@@ -24,7 +25,7 @@ def included(file: str, heading: str | None = None) -> str:
 def sections(text: str) -> dict[str, str]:
     """By the anchor of their heading, up to the next heading of the same level or above."""
     plain = _FENCE.sub(lambda found: " " * len(found[0]), text)
-    headings = [(found.start(), found.end(), len(found[1]), found[2]) for found in re.finditer(r"^(#+) (.+)$", plain, re.M)]
+    headings = [(each.start(), each.end(), len(each[1]), each[2]) for each in _HEADING.finditer(plain)]
     found = {}
     for place, (_, start, level, title) in enumerate(headings):
         end = next((other[0] for other in headings[place + 1 :] if other[2] <= level), len(text))
@@ -38,7 +39,7 @@ def _link(found: re.Match[str]) -> str:
     if "://" in target:
         return found[0]
     if target.startswith("docs/"):
-        return f"{image}[{text}]({target.removeprefix('docs/')}{anchor})"
+        return f"{image}[{text.removeprefix('docs/').removesuffix('.md')}]({target.removeprefix('docs/')}{anchor})"
     if target in PAGES:
         return f"[{text}]({PAGES[target]}{anchor})"
     return f"`{target}`" if text == target else f"{text} (`{target}` in the repository)"

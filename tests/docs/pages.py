@@ -20,7 +20,9 @@ PAGES = sorted(
 )
 RUN = ("python", "sh")
 SHOWN = ("text", "toml", "yaml", "json")
-_BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<language>.*)\n(?P<text>(?s:.*?))^```$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<language>.*)\n(?P<text>(?s:.*?))^```$", re.MULTILINE
+)
 _INLINE = re.compile(r"`(paretognn (?!-)[a-z-]+ [^`]+)`")
 
 

@@ -1,9 +1,9 @@
 """Every code block of the documentation is run, in the order of its page and in a folder of its own.
 
 What is shortened, so that a page takes seconds: training to `STEPS` steps, whatever a block or a preset says, and
-`evaluate` to `SEEDS` evaluation seeds where a command does not say how many. Nothing else of a block is changed. A block
-that cannot be run in seconds has a comment above it, ``<!-- not run: REASON -->``; its commands are parsed by the command
-line's own options, as is every command within a sentence.
+`evaluate` to `SEEDS` evaluation seeds where a command does not say how many. Nothing else of a block is changed. A
+block that cannot be run in seconds has a comment above it, ``<!-- not run: REASON -->``; its commands are parsed by the
+command line's own options, as is every command within a sentence.
 """
 
 import os
@@ -41,6 +41,8 @@ def shortened(words):
     words = list(words)
     if "--steps" in words:
         words[words.index("--steps") + 1] = str(STEPS)
+    elif words[1] == "train" and "--from-run" not in words:  # which has the steps of its run
+        words += ["--steps", str(STEPS)]
     if words[1] == "evaluate" and "--seeds" not in words:
         words += ["--seeds", str(SEEDS)]
     return words
@@ -92,10 +94,7 @@ def trained(tmp_path_factory):
 
 def test_every_block_says_what_it_is_in():
     unknown = [
-        (named(page), block.line)
-        for page in PAGES
-        for block in blocks(page)
-        if block.language not in (*RUN, *SHOWN)
+        (named(page), block.line) for page in PAGES for block in blocks(page) if block.language not in (*RUN, *SHOWN)
     ]
     assert not unknown
     assert len(RUNNABLE) >= 8
