@@ -8,12 +8,27 @@ ROOT = Path(__file__).parents[2]
 PAGES = {"README.md": "index.md", "ARCHITECTURE.md": "how-it-works.md", "CONTRIBUTING.md": "extend.md"}
 _INCLUDE = re.compile(r"^<!-- include: ([^#\s]+)(?:#([\w-]+))? -->$", re.MULTILINE)
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)")
+_LISTED = re.compile(r"- |\d+\. |\|")
 _HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    return _INCLUDE.sub(lambda found: included(found[1], found[2]), markdown)
+    return spaced(_INCLUDE.sub(lambda found: included(found[1], found[2]), markdown))
+
+
+def spaced(markdown: str) -> str:
+    """With a blank line above every list and table, which mkdocs needs and a code host does not."""
+    lines: list[str] = []
+    fenced = False
+    for line in markdown.splitlines():
+        before = lines[-1] if lines else ""
+        starts = _LISTED.match(line)
+        if not fenced and starts and before.strip() and not before.startswith(" ") and not _LISTED.match(before):
+            lines.append("")
+        fenced ^= line.startswith("```")
+        lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 def included(file: str, heading: str | None = None) -> str:

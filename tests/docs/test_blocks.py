@@ -29,12 +29,16 @@ def named(page):
     return str(page.relative_to(ROOT))
 
 
-def parsed(words):
-    """By the real options of the command; names in capitals stand for something."""
+def parsed(words, whole=True):
+    """By the real options of the command; single capitals stand for numbers. Unless ``whole``, some may be missing."""
     command, *rest = ["1" if re.fullmatch("[A-Z]", word) else word for word in words[1:]]
     assert command in COMMANDS, f"no command {command}"
     found = typer.main.get_command(command_line([command])).commands[command]
-    found.make_context(command, rest)
+    try:
+        found.make_context(command, rest)
+    except typer.TyperException as error:
+        if whole or type(error).__name__ != "MissingParameter":
+            raise
 
 
 def shortened(words):
@@ -139,7 +143,7 @@ def test_the_blocks_of_a_page_run(page, trained, tmp_path, monkeypatch):
 def test_commands_within_sentences_have_real_options(page):
     for words in inline_commands(page):
         if words[1] in COMMANDS and len(words) > 2:
-            parsed(words)
+            parsed(words, whole=False)
 
 
 def test_a_wrong_option_is_found():

@@ -220,4 +220,4 @@ def _id_like(features: Features) -> list[int]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.2%}" if share < 0.01 else f"{share:.0%}"
+    return f"{share:.2%}" if share < 0.01 or 0.99 < share < 1 else f"{share:.0%}"
