@@ -74,12 +74,12 @@ def _structure(s: dict[str, Any]) -> list[str]:
     kind = "dense" if s["density"] >= _DENSE else "sparse"
     lines = [
         f"a {kind} graph: {_percent(s['density'])} of all pairs are edges, and half of the nodes have at most "
-        f"{s['median_degree']:g} neighbours"
+        f"{s['median_degree']:g} neighbour" + ("" if s["median_degree"] == 1 else "s")
     ]
     even = "uneven" if s["hub_share"] >= _HUBS else "fairly even"
-    lines.append(
-        f"degrees are {even}: {_percent(s['hub_share'])} of the ends of edges are at the 1% of nodes with most edges"
-    )
+    hubs = s["nodes"] // 100
+    most = f"the {hubs:,} nodes (1%)" if hubs > 1 else "the node"
+    lines.append(f"degrees are {even}: {_percent(s['hub_share'])} of the ends of edges are at {most} with most of them")
     if s["components"] == 1:
         return [*lines, "every node can be reached from every other"]
     share = s["largest_component"] / s["nodes"]
@@ -209,14 +209,13 @@ def _id_like(features: Features) -> list[int]:
     n = features.shape[0]
     if n < _NODES_FOR_AN_ID:
         return []
-    filled = np.asarray((features != 0).sum(axis=0)).ravel()
-    places = np.flatnonzero(filled >= n - 1)
-    columns = sp.csc_array(features)[:, places].toarray() if sp.issparse(features) else features[:, places]
-    return [
-        int(place)
-        for place, column in zip(places, np.asarray(columns).T, strict=True)
-        if (column == np.rint(column)).all() and len(np.unique(column)) == n
-    ]
+    found = []
+    stored: Any = sp.csc_array(features) if sp.issparse(features) else features
+    for place in np.flatnonzero(np.asarray((features != 0).sum(axis=0)).ravel() >= n - 1):  # one may be number 0
+        column = stored[:, [place]].toarray().ravel() if sp.issparse(stored) else stored[:, place]
+        if (column == np.rint(column)).all() and len(np.unique(column)) == n:
+            found.append(int(place))
+    return found
 
 
 def _percent(share: float) -> str:
