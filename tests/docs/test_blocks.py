@@ -19,7 +19,9 @@ import typer
 
 from docs.pages import PAGES, ROOT, RUN, SHOWN, blocks, commands, inline_commands, write_tables
 from paretognn.cli.main import COMMANDS, command_line, run
+from paretognn.datasets import load_dataset
 from paretognn.methods import presets
+from paretognn.methods.advice import advise, format_advice
 
 STEPS, SEEDS = 2, 2
 RUNNABLE = [page for page in PAGES if any(block.language in RUN for block in blocks(page))]
@@ -144,6 +146,11 @@ def test_commands_within_sentences_have_real_options(page):
     for words in inline_commands(page):
         if words[1] in COMMANDS and len(words) > 2:
             parsed(words, whole=False)
+
+
+def test_the_advice_that_is_shown_is_what_is_given():
+    shown = [block.text for block in blocks(ROOT / "docs" / "your-data.md") if block.language == "text"]
+    assert shown == ["\n".join(format_advice(advise(load_dataset("digits")))) + "\n"]
 
 
 def test_a_wrong_option_is_found():
