@@ -1,7 +1,7 @@
 """Every code block of the documentation is run, in the order of its page and in a folder of its own.
 
 What is shortened, so that a page takes seconds: training to `STEPS` steps, whatever a block or a preset says, and
-`evaluate` to `SEEDS` evaluation seeds where a command does not say how many. Nothing else of a block is changed. A
+`evaluate` to `SEEDS` evaluation seed where a command does not say how many. Nothing else of a block is changed. A
 block that cannot be run in seconds has a comment above it, ``<!-- not run: REASON -->``; its commands are parsed by the
 command line's own options, as is every command within a sentence.
 """
@@ -23,7 +23,7 @@ from paretognn.datasets import load_dataset
 from paretognn.methods import presets
 from paretognn.methods.advice import advise, format_advice
 
-STEPS, SEEDS = 2, 2
+STEPS, SEEDS = 2, 1
 RUNNABLE = [page for page in PAGES if any(block.language in RUN for block in blocks(page))]
 
 
