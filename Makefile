@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test example dist core lowest lint audit lock clean
+.PHONY: demo test example docs dist core lowest lint audit lock clean
 
 $(VENV)/installed: requirements.lock requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed (set PYTHON=...)" if sys.version_info < (3, 11) else 0)'
@@ -26,6 +26,10 @@ example: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 		--target build/example examples/paretognn-example
 	PYTHONPATH=build/example $(BIN)/python -m pytest -c pyproject.toml examples/paretognn-example/tests
+
+# The documentation as a site; what mkdocs would warn of is an error.
+docs: $(VENV)/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Wheel and source archive.
 dist: $(VENV)/installed

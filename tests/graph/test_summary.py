@@ -49,7 +49,10 @@ def test_structure_features_and_labels():
             "unlabelled": 1,
             "class_sizes": {"u": 2, "v": 2},
             "edge_homophily": 0.5,
+            "edge_homophily_by_chance": 0.625,
         }
+        assert (summary["largest_component"], summary["density"], summary["median_degree"]) == (4, 0.3, 1.0)
+        assert summary["hub_share"] == 2 / 6
 
 
 def test_kinds_of_features(desk):

@@ -1,5 +1,6 @@
 """``paretognn inspect``: what a graph is, and what training would do with it."""
 
+from dataclasses import asdict
 from typing import Any
 
 from paretognn.cli.as_json import AsJson, print_json
@@ -7,11 +8,13 @@ from paretognn.cli.console import out
 from paretognn.cli.options import takes_graph
 from paretognn.graph import format_summary, summarise
 from paretognn.methods import PRESETS, method_config
+from paretognn.methods.advice import advise, format_advice
 from paretognn.sources import GraphSource
 from paretognn.training.memory import estimate, probe_seconds
 
 NAME = "inspect"
-HELP = """Show a graph's counts and checks, and what training would do: preset, memory and time.
+HELP = """Show a graph's counts and checks, what training would do, and what to train: preset, method and why, with what
+will hurt.
 
 \b
 Examples:
@@ -27,6 +30,7 @@ def command(
 ) -> None:
     graph = source.load()
     summary = summarise(graph)
+    advice = advise(graph, summary)
     plans: dict[str, dict[str, Any]] = {}
     for preset in PRESETS:
         config, why = method_config(graph, preset=preset)
@@ -35,7 +39,7 @@ def command(
             seconds = probe_seconds(graph, config)
             plans[preset] |= {"seconds_per_step": seconds, "seconds": seconds * config.steps}
     if as_json:
-        print_json({"graph": summary, "presets": plans})
+        print_json({"graph": summary, "presets": plans, "advice": asdict(advice)})
         return
     for line in format_summary(summary):
         out.print(line, markup=False)
@@ -44,3 +48,5 @@ def command(
         if "seconds" in plan:
             cost += f", about {plan['seconds'] / 60:.1f} min ({plan['seconds_per_step']:.2f} s a step on this CPU)"
         out.print(f"preset {preset}: {plan['why']}; {plan['steps']} steps, {cost}", markup=False)
+    for line in format_advice(advice):
+        out.print(line, markup=False)

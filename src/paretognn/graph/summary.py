@@ -14,7 +14,8 @@ from paretognn.graph.graph import Features, Graph
 def summarise(graph: Graph) -> dict[str, Any]:
     """Counts and checks, ready for JSON: structure, ``features``, ``labels``, ``notes`` and ``warnings``."""
     degrees, counts = graph.degrees, graph.counts
-    components = connected_components(graph.adjacency(), directed=False, return_labels=False)
+    components, member = connected_components(graph.adjacency(), directed=False)
+    pairs = graph.num_nodes * (graph.num_nodes - 1) // 2
     notes = list(graph.notes)
     if counts.one_way:
         notes.append(
@@ -31,7 +32,11 @@ def summarise(graph: Graph) -> dict[str, Any]:
         "weighted": graph.weights is not None,
         "isolated_nodes": int((degrees == 0).sum()),
         "components": int(components),
+        "largest_component": int(np.bincount(member).max()),
+        "density": graph.num_edges / pairs if pairs else 0.0,
         "mean_degree": float(degrees.mean()),
+        "median_degree": float(np.median(degrees)),
+        "hub_share": _hub_share(degrees),
         "max_degree": int(degrees.max()),
         "features": _features(graph),
         "labels": _labels(graph),
@@ -48,6 +53,23 @@ def edge_homophily(graph: Graph) -> float | None:
     ends = graph.labels[graph.pairs()]
     known = (ends >= 0).all(axis=1)
     return float((ends[known, 0] == ends[known, 1]).mean()) if known.any() else None
+
+
+def _hub_share(degrees: np.ndarray) -> float:
+    """The share of all ends of edges that are at the hundredth of the nodes with most neighbours."""
+    hubs = np.sort(degrees)[-max(1, len(degrees) // 100) :]
+    return float(hubs.sum() / max(1, degrees.sum()))
+
+
+def _homophily_by_chance(graph: Graph) -> float | None:
+    """Edge homophily that is expected where each node of an edge is drawn anew from the ends of all edges."""
+    assert graph.labels is not None
+    ends = graph.labels[graph.pairs()]
+    known = ends[(ends >= 0).all(axis=1)]
+    if not len(known):
+        return None
+    shares = np.bincount(known.ravel()) / known.size
+    return float((shares**2).sum())
 
 
 def _features(graph: Graph) -> dict[str, Any]:
@@ -89,6 +111,7 @@ def _labels(graph: Graph) -> dict[str, Any] | None:
         "unlabelled": graph.num_nodes - len(known),
         "class_sizes": dict(zip(graph.label_names, sizes, strict=True)),
         "edge_homophily": edge_homophily(graph),
+        "edge_homophily_by_chance": _homophily_by_chance(graph),
     }
 
 
