@@ -28,5 +28,8 @@ def tables(tmp_path):
 @pytest.fixture
 def trained(tables):
     folder, ids = tables
-    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--steps", "2", *FAST]) == 0
+    assert (
+        run(["train", *graph_of(folder), "--out", str(folder / "R"), "--method", "paretognn", "--steps", "2", *FAST])
+        == 0
+    )
     return folder, ids

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from made import make_graph
 from paretognn.graph import Split, as_graph
+from paretognn.graph.homophily import feature_homophily
 from paretognn.methods.advice import advise, format_advice
-from paretognn.methods.recipe import feature_homophily
 
 
 def ring(n):

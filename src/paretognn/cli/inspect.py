@@ -7,7 +7,7 @@ from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import out
 from paretognn.cli.options import takes_graph
 from paretognn.graph import format_summary, summarise
-from paretognn.methods import PRESETS, method_config
+from paretognn.methods import DEFAULT, PRESETS, method_config
 from paretognn.methods.advice import advise, format_advice
 from paretognn.sources import GraphSource
 from paretognn.training.memory import estimate, probe_seconds
@@ -33,7 +33,7 @@ def command(
     advice = advise(graph, summary)
     plans: dict[str, dict[str, Any]] = {}
     for preset in PRESETS:
-        config, why = method_config(graph, preset=preset)
+        config, why = method_config(graph, DEFAULT, preset)
         plans[preset] = {"why": why, "steps": config.steps, "memory_bytes": estimate(graph, config)}
         if preset != "paper":
             seconds = probe_seconds(graph, config)

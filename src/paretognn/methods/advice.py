@@ -11,9 +11,13 @@ import scipy.sparse as sp
 
 from paretognn.downstream.twins import twin_groups
 from paretognn.graph import Features, Graph, summarise
+from paretognn.graph.homophily import feature_homophily
 from paretognn.methods.presets import looks_like_words, preset_settings
-from paretognn.methods.recipe import HOMOPHILY, SHARED, feature_homophily, says_own
 
+HOMOPHILY = 0.06
+"""Feature homophily below which neighbours are hardly more alike than strangers."""
+SHARED = 0.1
+"""Share of the columns that at least two nodes must have, or features are names and not traits."""
 _FEW = 0.01
 """A share of the nodes below which something is not worth a warning."""
 _DENSE, _HUBS, _MANY_COMPONENTS, _ONE_CLASS = 0.1, 0.1, 0.5, 0.9
@@ -120,9 +124,7 @@ def _method(graph: Graph, alike: float | None) -> tuple[str | None, str]:
     if alike is not None:
         beside = f"codes of the neighbourhood's features, {beside}"
     why = f"the encoder of --method paretognn, beside {beside}, which need no training"
-    if alike is not None and says_own(graph):
-        why += "; with the node's own features too, since its neighbours' say little about them"
-    return "auto", f"{why}; held-out edges and a partition, never labels, choose how far it is smoothed"
+    return "auto", f"{why}; held-out edges and a partition, never labels, choose what stands beside it, if anything"
 
 
 def _hurts(graph: Graph, s: dict[str, Any], twins: int, crossing: int) -> list[str]:
