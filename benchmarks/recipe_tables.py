@@ -73,35 +73,27 @@ def pay(scores: Scores, cells: dict[tuple[str, str], dict[str, Any]]) -> Iterato
 def ablation(lines: list[dict[str, Any]]) -> Iterator[str]:
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
     found = {(line["graph"], line["variant"]): line["average"] for line in lines}
-    own = {g: "without own features" if (g, "without own features") in found else "with own features" for g in graphs}
-    variants = [v for v in dict.fromkeys(line["variant"] for line in lines) if "own features" not in v]
     body = []
-    for variant in variants:
-        values = [found.get((graph, variant)) for graph in graphs]
-        known = [value for value in values if value is not None]
-        mean = f"{np.mean(known):.1f}" if len(known) == len(graphs) else "-"
-        body.append([variant, mean, *("-" if value is None else f"{value:.1f}" for value in values)])
-    other = {graph: found[graph, own[graph]] for graph in graphs}
-    marks = [f"{value:.1f}{'*' if own[graph].startswith('without') else ''}" for graph, value in other.items()]
-    body.append(["the other choice on own features", f"{np.mean(list(other.values())):.1f}", *marks])
+    for variant in dict.fromkeys(line["variant"] for line in lines):
+        values = [found[graph, variant] for graph in graphs]
+        body.append([variant, f"{np.mean(values):.1f}", *(f"{value:.1f}" for value in values)])
     yield from table(["variant", "mean", *graphs], body)
 
 
 def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """What the judge chose, against the best of what was tried by labels, and against the recipe as it is."""
+    """What the judge chose, against the best of its candidates by labels, and against two that are always the same."""
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
     body, losses = [], []
     for graph in graphs:
-        found = {line["variant"]: line["average"] for line in lines if line["graph"] == graph}
-        tried = [v for v in found if v in ("the recipe", "as judged") or v.startswith(("smoothing", "positions of"))]
-        best = max(tried, key=lambda variant: found[variant])
-        smoothing, weight = next(line["judged"] for line in lines if line["graph"] == graph)
-        losses.append([found[best] - found[variant] for variant in ("as judged", "the recipe")])
-        row = [graph, f"smoothing {smoothing}, positions of {weight:g}", f"{found['as judged']:.1f}", best]
-        body.append([*row, f"{found[best]:.1f}", *(f"{loss:.1f}" for loss in losses[-1])])
+        found = {line["variant"]: line for line in lines if line["graph"] == graph}
+        tried = {k: v["average"] for k, v in found.items() if k.startswith(("smoothing", "encoder", "the recipe"))}
+        best = max(tried, key=lambda variant: tried[variant])
+        losses.append([tried[best] - found[variant]["average"] for variant in ("auto", "the recipe", "encoder alone")])
+        row = [graph, found["auto"]["judged"][0], f"{found['auto']['average']:.1f}", best, f"{tried[best]:.1f}"]
+        body.append([*row, *(f"{loss:.1f}" for loss in losses[-1])])
     body.append(["mean", "", "", "", "", *(f"{loss:.2f}" for loss in np.mean(losses, axis=0))])
-    head = ["graph", "judged", "average", "best by labels", "average", "regret of the judge", "regret of the recipe"]
-    yield from table(head, body)
+    head = ["graph", "judged", "average", "best by labels", "average", "regret of `auto`"]
+    yield from table([*head, "of always `best`", "of always the encoder alone"], body)
 
 
 def draw(scores: Scores, path: Path) -> None:

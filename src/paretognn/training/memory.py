@@ -60,7 +60,7 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # Embedding all nodes holds a layer's input, its image and its output, beside freed memory that is kept; the
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
-    blocks = config.assembly.blocks.values()
+    blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
     fitted = max((_FITTED * n * block.width * 4 for block in blocks if block.source != "degree"), default=0)
     embedding = max(embedding, fitted, 3 * n * config.width * 4 if blocks else 0)
