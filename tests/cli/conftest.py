@@ -2,7 +2,7 @@ import csv
 
 import pytest
 
-from cli.small_tables import FAST, IDS, graph_of
+from cli.small_tables import FAST, IDS, PLAIN, graph_of
 from made import make_graph
 from paretognn.cli.main import run
 
@@ -28,8 +28,5 @@ def tables(tmp_path):
 @pytest.fixture
 def trained(tables):
     folder, ids = tables
-    assert (
-        run(["train", *graph_of(folder), "--out", str(folder / "R"), "--method", "paretognn", "--steps", "2", *FAST])
-        == 0
-    )
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *PLAIN, *FAST]) == 0
     return folder, ids

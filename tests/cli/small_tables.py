@@ -13,3 +13,7 @@ IDS = ["007", "7", "NA", "null", "1e5"]
 
 def graph_of(folder):
     return ["--nodes", str(folder / "nodes.csv"), "--edges", str(folder / "edges.csv")]
+
+
+PLAIN = ["--method", "paretognn", "--steps", "2"]
+"""The method whose embeddings are the encoder's output, briefly."""

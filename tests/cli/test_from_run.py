@@ -5,7 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from cli.small_tables import FAST, graph_of
+from cli.small_tables import FAST, PLAIN, graph_of
 from paretognn import ParetoGNN
 from paretognn.cli.main import run
 from paretognn.graph import load_graph
@@ -62,7 +62,7 @@ def test_what_is_given_is_laid_over(trained):
 def test_another_seed_is_the_run_that_was_started_with_it(trained):
     folder, _ = trained
     assert again(folder, "--seed", "1") == 0
-    assert run(["train", *graph_of(folder), "--out", str(folder / "T"), "--steps", "2", "--seed", "1", *FAST]) == 0
+    assert run(["train", *graph_of(folder), "--out", str(folder / "T"), *PLAIN, "--seed", "1", *FAST]) == 0
     assert content(folder / "S") == content(folder / "T") != content(folder / "R")
 
 

@@ -21,7 +21,7 @@ SMOOTHINGS, POSITIONS = (0, 2, 8), (0.5, 1.0, 2.0)
 def recipe(settings: dict[str, Any], smoothing: int = SMOOTHING, position: float = POSITION) -> dict[str, Any]:
     """The assembly: blocks, and the first columns of the encoder's output, in as many columns as that has."""
     # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
-    source = "raw-features" if settings["features"] == "row" else "features"
+    source = "raw-features" if settings.get("features") == "row" else "features"
     blocks = {
         "neighbourhood": {"source": source, "hops": 2, "width": NEIGHBOURHOOD_WIDTH, "weight": 1.0},
         "position": {"source": "positions", "width": POSITION_WIDTH, "weight": position},
