@@ -42,3 +42,8 @@ def test_in_words():
         "88 columns of the encoder's output, smoothed 2 times; "
         "beside it 64 of neighbourhood (1), 96 of position (0.5), 8 of degree (0.3)"
     )
+
+
+def test_an_assembly_that_is_asked_for_is_not_judged():
+    config, _ = method_config(make_graph(), "auto", overrides={"assembly": {"smoothing": 4}})
+    assert (config.assembly.smoothing, config.alternatives) == (4, [])

@@ -107,6 +107,8 @@ def method_config(
     tree = {"method": row.name, "preset": preset, **row.row(settings, graph)}
     if sampler is not None:
         tree = _sampled(tree, sampler)
+    if "assembly" in overrides:
+        tree.pop("alternatives", None)  # it is asked for, not to be chosen
     asked = overrides.get("reconciler")
     if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
         tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
