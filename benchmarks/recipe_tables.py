@@ -102,7 +102,7 @@ def draw(scores: Scores, path: Path) -> None:
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": "paretognn", "svg.fonttype": "none", "font.family": "sans-serif"}):
-        figure = Figure(figsize=(8, 0.6 + 0.5 * len(scores)), layout="constrained")
+        figure = Figure(figsize=(8, 1.2 + 0.45 * len(scores)), layout="constrained")
         axes = figure.subplots()
         for row, rows in enumerate(scores.values()):
             control = best_control(rows)[1][-1]
@@ -115,12 +115,14 @@ def draw(scores: Scores, path: Path) -> None:
                 label = "paretognn" if first else None
                 axes.plot(rows["paretognn"][-1], row, "o", color="#2b5fb8", ms=6, label=label)
             axes.plot(ours, row, "D", color="#0a7d5a", ms=7, label=f"default ({DEFAULT})" if first else None)
-            axes.annotate(f"{ours - control:+.1f}", (max(ours, control), row), (10, -4), textcoords="offset points")
+            furthest = max(ours, *others, rows.get("paretognn", [0.0])[-1])
+            axes.annotate(f"{ours - control:+.1f}", (furthest, row), (12, -4), textcoords="offset points")
         axes.set_yticks(range(len(scores)), list(scores))
-        axes.invert_yaxis()
+        axes.set_ylim(len(scores) - 0.5, -0.5)
+        axes.margins(x=0.1)
         axes.set_xlabel("average of the four tasks, percent; the number is the gain over the best control")
         axes.spines[["top", "right"]].set_visible(False)
-        axes.legend(loc="lower left", frameon=False)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, frameon=False)
         figure.savefig(path, metadata={"Date": None})
 
 
