@@ -45,3 +45,14 @@ def test_gather_with_repeats():
     index = torch.tensor([4, 0, 0, 2, 4, 4])
     torch.testing.assert_close(gather(x, index), x[index])
     assert torch.autograd.gradcheck(lambda x: gather(x, index), (x,))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_no_columns_give_no_columns(threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        matrix = Csr.from_scipy(sp.eye_array(4, dtype=np.float32, format="csr"))
+        assert matrix.product(torch.zeros(4, 0)).shape == (4, 0)
+    finally:
+        torch.set_num_threads(before)

@@ -91,7 +91,7 @@ class Csr:
     def product(self, dense: Tensor) -> Tensor:
         """Matrix times ``dense`` [m, d] -> [n, d], without gradient."""
         values = self.values.to(dense.dtype)
-        if self.nnz == 0:
+        if self.nnz == 0 or dense.shape[1] == 0:
             return dense.new_zeros(self.shape[0], dense.shape[1])
         if dense.is_cuda:
             matrix = torch.sparse_csr_tensor(self.indptr, self.indices, values, self.shape)
