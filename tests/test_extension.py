@@ -45,7 +45,8 @@ def paretognn(folder, *words, site=True):
 
 def test_a_run_of_another_package_s_components_goes_on_in_another_process_and_not_without_it(tmp_path):
     lay_out_example(tmp_path / "site")
-    words = "--dataset karate-club --method paretognn --preset quick --steps 2 --out R --sampler snowball --budget 20 --no-graph-copy"
+    words = "--dataset karate-club --method paretognn --preset quick --steps 2 --out R --no-graph-copy"
+    words += " --sampler snowball --budget 20"
     named = [
         "encoder.name=appnp", "encoder.settings.hops=3", "encoder.hidden_dims=[8, 4]", "reconciler.name=dwa",
         "tasks.degree={sampler: {name: snowball, seeds: 9, roots: 3}}", "tasks.mi_nsg.projection=4",
