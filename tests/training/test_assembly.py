@@ -222,6 +222,7 @@ def test_a_model_without_its_maps_is_corrupt(run, tmp_path):
         ({"blocks": {"a": {"source": "positions", "width": 0}}}, "assembly.blocks.a.width"),
         ({"blocks": {"a": {"source": "positions", "weight": 0}}}, "assembly.blocks.a.weight"),
         ({"blocks": {"a": {"source": "positions", "hop": 1}}}, "hop"),
+        ({"blocks": {"a": {"source": "degree", "hops": 1}}}, "'hops' is for features"),
     ],
 )
 def test_wrong_settings_are_named(settings, message):

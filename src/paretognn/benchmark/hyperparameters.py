@@ -14,6 +14,8 @@ from paretognn.benchmark.tables import dataset_order, grid
 
 _NO_SETTING = ("method", "seed", "checkpoint")
 _TASKS = "tasks."
+_LATER = {"assembly.smoothing": "0", "alternatives": "[]"}
+"""Settings that are younger than some stored cells, and what those were made with: said only where it is another."""
 
 Settings = dict[str, str]
 
@@ -53,12 +55,12 @@ def hyperparameter_table(results: Sequence[Result]) -> Iterator[Table]:
 
 def _settings(config: dict[str, Any]) -> Settings:
     kept = {key: value for key, value in config.items() if key not in _NO_SETTING}
-    # Cells that are older than encoders by name have none of it, and were made with this one.
     encoder = kept.get("encoder", {})
-    if encoder.get("name") == "gcn":
+    if encoder.get("name") == "gcn":  # as before encoders had names; without one its settings are told one by one
         kept["encoder"] = {key: value for key, value in encoder.items() if key != "name"}
     whole = {f"{_TASKS}{task}": "" for task in kept.get("tasks", {})}
-    return whole | {path: readable(value) for path, value in flatten(kept) if value is not None}
+    texts = {path: readable(value) for path, value in flatten(kept) if value is not None}
+    return whole | {path: text for path, text in texts.items() if text != _LATER.get(path)}
 
 
 def _tasks(settings: Settings, common: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The recipe of the methods `best` and `auto`: the encoder of ParetoGNN beside what needs no training.
 
-Every setting was chosen on graphs that are in none of the paper's tables (docs/does-training-pay.md).
+How its settings were chosen is in docs/does-training-pay.md.
 """
 
 from __future__ import annotations

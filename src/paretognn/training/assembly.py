@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -47,6 +47,12 @@ class BlockSettings(BaseModel):
     hops: int = Field(0, ge=0, le=64)
     width: PositiveInt = 64
     weight: float = Field(1.0, gt=0)
+
+    @model_validator(mode="after")
+    def _of_features(self) -> BlockSettings:
+        if self.hops and not self.source.endswith("features"):
+            raise ValueError(f"'hops' is for features, a block of {self.source} has none")
+        return self
 
 
 class AssemblySettings(BaseModel):

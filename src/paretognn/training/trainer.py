@@ -151,8 +151,7 @@ def untrained(graph: Graph, config: TrainConfig, device: str) -> TrainedEncoder:
     """The encoder as `train` would start it, its batch-norm statistics taken from ``graph``."""
     prepared, scaling = prepare(graph, config.features, device)
     encoder = build_encoder(config, prepared.features.width).to(device)
-    made = _frozen(graph, config, device, prepared, scaling, encoder)
-    return made[0]
+    return _frozen(graph, config, device, prepared, scaling, encoder)[0]
 
 
 def _frozen(
