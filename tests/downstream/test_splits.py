@@ -43,6 +43,13 @@ def test_a_seed_is_a_split():
     assert digests[0] == digests[1] != digests[2]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_drawn_by_the_seed_are_not_drawn_again(seed):
+    labels = np.zeros(1000, dtype=int)
+    labels[np.random.default_rng(seed).permutation(1000)[:100]] = 1
+    assert 2 <= labels[random_split(labels, seed).train].sum() <= 25
+
+
 def test_digest_ignores_order_inside_a_set_and_not_the_set():
     a, b, c = np.array([3, 1]), np.array([2]), np.array([0])
     assert split_digest(Split(a, b, c)) == split_digest(Split(a[::-1], b, c))

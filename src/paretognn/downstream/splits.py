@@ -16,6 +16,8 @@ from paretognn.graph.graph import Graph, Split
 Fractions = tuple[float, float, float]
 PARTS = ("train", "val", "test")
 PAPER_FRACTIONS: Fractions = (0.1, 0.1, 0.8)
+# Labels that somebody drew with `default_rng(seed)` (minesweeper's mines were) must not be drawn again as a part.
+_STREAM = int.from_bytes(b"split")
 
 
 def exact_counts(total: int, fractions: Fractions, what: str = "labelled nodes") -> tuple[int, int, int]:
@@ -53,7 +55,7 @@ def random_split(labels: Any, seed: int, fractions: Fractions = PAPER_FRACTIONS)
         raise InputError(f"a split for classification needs at least 2 classes, there are {len(names)}")
     labelled = np.flatnonzero(codes >= 0)
     sizes = exact_counts(len(labelled), fractions)
-    order = np.random.default_rng(seed).permutation(labelled)
+    order = np.random.default_rng([seed, _STREAM]).permutation(labelled)
     single = np.bincount(codes[labelled])[codes[order]] == 1
     if single.any():
         shown = ", ".join(repr(names[code]) for code in np.sort(codes[order[single]])[:3])
