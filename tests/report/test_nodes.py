@@ -47,6 +47,15 @@ def test_accuracy_by_degree_adds_up_to_the_accuracy_over_all():
     assert found.accuracy[0] < found.accuracy[-1]
 
 
+def test_of_many_nodes_a_sample_is_judged(monkeypatch):
+    monkeypatch.setattr("paretognn.report.by_degree.SAMPLE", 100)
+    codes, units = blobs(200)
+    codes[:50] = -1
+    found = accuracy_by_degree(units, codes, np.arange(200) % 4)
+    assert found.left_out
+    assert found.nodes.sum() == 80
+
+
 def test_one_degree_makes_one_group():
     codes, units = blobs(60)
     found = accuracy_by_degree(units, codes, np.full(60, 4))

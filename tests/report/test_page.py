@@ -107,3 +107,12 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(plain_run, tmp_path, m
         write_report([read_run(plain_run)], path)
     assert path.read_text() == "old"
     assert isinstance(read_run(plain_run), ReportRun)
+
+
+def test_the_command_names_the_page_for_programs(hostile_run, tmp_path, capsys):
+    from paretognn.cli.main import run
+
+    assert run(["report", str(hostile_run.path), "--out", str(tmp_path / "page.html"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["bytes"] == (tmp_path / "page.html").stat().st_size
+    assert list(answer["runs"].values()) == [True]

@@ -22,7 +22,7 @@ from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.shared import link_split_file
 from paretognn.cli.as_json import AsJson, print_json
-from paretognn.cli.completion import device_names, preset_names, sampler_names
+from paretognn.cli.completion import dataset_lists, device_names, method_lists, preset_names, sampler_names
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
@@ -50,9 +50,14 @@ Examples:
 
 
 def command(
-    datasets: Annotated[str, typer.Option(help="Public data sets by name, comma-separated.")],
+    datasets: Annotated[
+        str, typer.Option(help="Public data sets by name, comma-separated.", autocompletion=dataset_lists)
+    ],
     out: Annotated[Path, typer.Option(help="The store to write or go on with.")],
-    methods: Annotated[str | None, typer.Option(help="Methods and controls by name, comma-separated; or all.")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Methods and controls by name, comma-separated; or all.", autocompletion=method_lists),
+    ] = None,
     preset: Annotated[str, typer.Option(help="auto, quick or paper.", autocompletion=preset_names)] = "auto",
     steps: Annotated[int | None, typer.Option(help="Optimiser steps; default from the preset.")] = None,
     seeds: Annotated[int, typer.Option(help="Training seeds: 0, 1, ..")] = 1,

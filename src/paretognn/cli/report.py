@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 from paretognn.training import RunFolder
@@ -23,6 +24,7 @@ Examples:
 def command(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, of finished runs.")],
     out: Annotated[Path | None, typer.Option(help="The page; default report.html in the first run's folder.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     from paretognn.report import read_run, write_report
 
@@ -34,4 +36,7 @@ def command(
         if run.judgement is None:
             say(f"{run.name}: not judged yet; the page has no scores of it until: paretognn evaluate")
     write_report(read, path)
-    say(f"wrote {path}: {path.stat().st_size / 2**20:.1f} MiB")
+    size = path.stat().st_size
+    say(f"wrote {path}: {size / 2**20:.1f} MiB")
+    if as_json:
+        print_json({"page": str(path), "bytes": size, "runs": {run.name: run.judgement is not None for run in read}})

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretognn.downstream.nearest import nearest
 from paretognn.errors import InputError
-from paretognn.report.by_degree import ByDegree, accuracy_by_degree
+from paretognn.report.by_degree import SAMPLE, ByDegree, accuracy_by_degree
 from paretognn.report.chart import Chart, colour, shown
 from paretognn.report.projection import project
 from paretognn.report.run import ReportRun
@@ -54,7 +54,7 @@ def degree_charts(runs: Sequence[ReportRun]) -> list[Chart]:
     """Accuracy of the linear probe by the degree of the test nodes: for labels, and for METIS parts."""
     charts = []
     for name, title in (("label", "Node classification by degree"), ("partition", "Partition prediction by degree")):
-        traces, rows = [], []
+        traces, rows, sampled = [], [], False
         for place, run in enumerate(runs):
             codes = run.graph.labels if name == "label" else run.partition
             try:
@@ -63,6 +63,7 @@ def degree_charts(runs: Sequence[ReportRun]) -> list[Chart]:
                 continue
             if found is None:
                 continue
+            sampled |= found.left_out
             traces.append({
                 "type": "bar", "name": shown(run.name),
                 "x": list(found.names), "y": np.round(100 * found.accuracy, 2).tolist(),
@@ -74,6 +75,7 @@ def degree_charts(runs: Sequence[ReportRun]) -> list[Chart]:
                 for degree, accuracy, nodes in zip(found.names, found.accuracy, found.nodes.tolist(), strict=True)
             ]
         if traces:
+            title += f", of {SAMPLE:,} random nodes" if sampled else ""
             layout = {"xaxis": {"type": "category", "title": {"text": "degree"}}, "yaxis": {"ticksuffix": "%"}}
             columns = ("run", "degree", "accuracy, %", "test nodes")
             charts.append(Chart(f"degree-{name}", title, traces, layout, columns, rows))
