@@ -2,6 +2,8 @@
 const charts = JSON.parse(document.getElementById("data").textContent);
 const byName = Object.fromEntries(charts.map((chart) => [chart.name, chart]));
 const dark = matchMedia("(prefers-color-scheme: dark)");
+// Without a mouse the bar of buttons would always stand over the legend.
+const bar = matchMedia("(hover: hover)").matches ? "hover" : false;
 
 // Colours of text, grid and ground are the page's own, so that a chart follows light and dark mode.
 function themed(layout) {
@@ -15,14 +17,15 @@ function themed(layout) {
     ...layout,
     xaxis: axis(layout.xaxis), yaxis: axis(layout.yaxis),
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: ink, size: 12 }, hoverlabel: { bgcolor: card, bordercolor: line, font: { color: ink } },
+    font: { color: ink, size: 12 }, modebar: { bgcolor: "rgba(0,0,0,0)" },
+    hoverlabel: { bgcolor: card, bordercolor: line, font: { color: ink } },
     autosize: true,
   };
 }
 
 function draw(chart) {
   Plotly.react(chart.name, chart.traces, themed(chart.layout), {
-    responsive: true, displaylogo: false, displayModeBar: "hover", modeBarButtonsToRemove: ["select2d", "lasso2d"],
+    responsive: true, displaylogo: false, displayModeBar: bar, modeBarButtonsToRemove: ["select2d", "lasso2d"],
   });
 }
 
