@@ -40,7 +40,7 @@ def judged(graph, candidates=CANDIDATES):
 def test_positions_are_preferred_where_features_say_nothing():
     found = judged(ring_of_communities())
     assert [each.assembly for each in found] == CANDIDATES
-    assert found[2].parts > found[0].parts + 0.2
+    assert found[2].parts > found[0].parts + 0.1
     assert found[1].parts > found[0].parts
     assert least([found[0], found[2]]).assembly == CANDIDATES[2]
     assert found == judged(ring_of_communities())
@@ -105,3 +105,17 @@ def test_a_resumed_run_chooses_the_same(run, tmp_path):
     train(graph, short.config(), folder=short)
     short.write_config(folder.config())
     np.testing.assert_array_equal(train(graph, folder.config(), folder=short, resume=True)[1], embeddings)
+
+
+def test_a_large_graph_is_judged_by_a_region(monkeypatch):
+    graph = ring_of_communities()
+    monkeypatch.setattr("paretognn.training.choice._REGION", 100)
+    seen = []
+
+    def encode(other):
+        seen.append(other.num_nodes)
+        placed, _ = prepare(other, "standardise", "cpu")
+        return torch.ones(other.num_nodes, 4), placed
+
+    assert len(judge(graph, encode, CANDIDATES, 0)) == len(CANDIDATES)
+    assert max(seen) <= 100

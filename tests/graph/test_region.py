@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from made import make_graph
+from paretognn.graph import build_graph
+from paretognn.graph.intact import check_intact
+from paretognn.graph.region import induced_graph, walked_region
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("nodes", [[], [3], list(range(0, 60, 2)), list(range(60))])
+def test_an_induced_graph_is_the_sub_matrix(nodes, sparse):
+    graph = make_graph(60, sparse=sparse)
+    weights = (1 + graph.adjacency().T.tocsr().data).astype(np.float32)
+    graph = graph.replace(weights=weights)
+    part = induced_graph(graph, np.array(nodes, dtype=np.int64))
+    check_intact(part)
+    dense = [each.toarray() if sparse else each for each in (graph.features, part.features)]
+    np.testing.assert_array_equal(part.adjacency().toarray(), graph.adjacency().toarray()[np.ix_(nodes, nodes)])
+    np.testing.assert_array_equal(dense[1], dense[0][nodes])
+    assert part.id_array().to_pylist() == [str(node) for node in nodes]
+    np.testing.assert_array_equal(part.labels, graph.labels[nodes])
+
+
+def test_a_region_is_bounded_joined_and_repeats():
+    graph = make_graph(400, 6)
+    part = walked_region(graph, 100, 1)
+    assert 20 < part.num_nodes <= 100
+    assert part.degrees.mean() > walked_region(graph, 100, 2).degrees.mean() / 2 > 0.5
+    assert part.digest() == walked_region(graph, 100, 1).digest() != walked_region(graph, 100, 2).digest()
+    assert walked_region(graph, 400, 1) is graph
+
+
+def test_walks_of_a_graph_without_edges_stay():
+    graph = build_graph(50, np.array([], dtype=int), np.array([], dtype=int))
+    assert walked_region(graph, 20, 0).num_nodes == 4
