@@ -109,7 +109,7 @@ def test_a_resumed_run_chooses_the_same(run, tmp_path):
 
 def test_a_large_graph_is_judged_by_a_region(monkeypatch):
     graph = ring_of_communities()
-    monkeypatch.setattr("paretognn.training.choice._REGION", 100)
+    monkeypatch.setattr("paretognn.training.choice.REGION", 100)
     seen = []
 
     def encode(other):

@@ -18,6 +18,7 @@ from paretognn.pretext.info_nce import KEEP_BYTES
 from paretognn.pretext.mi_nsg import MINSGSettings
 from paretognn.pretext.topo_rec import TopoRecSettings
 from paretognn.sampling import Sampler, SamplerSettings
+from paretognn.training.choice import REGION
 from paretognn.training.config import TrainConfig
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
@@ -38,6 +39,8 @@ _K_MEANS, _K_MEANS_ROWS = 100 << 20, 4 * 4096
 """scikit-learn where a run clusters, and the rows of features that are dense at once, with their copies."""
 _FITTED = 6
 """Matrices [N, width] alive while a block is fitted."""
+_JUDGED = 8
+"""Matrices [M, width] of the judged region that come on top where there is something to choose from."""
 _DIFFUSION = 1000
 """Entries of a row of a diffusion: on amazon-photo, where it is dense."""
 
@@ -64,6 +67,8 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
     fitted = max((_FITTED * n * block.width * 4 for block in blocks if block.source != "degree"), default=0)
     embedding = max(embedding, fitted, 3 * n * config.width * 4 if blocks else 0)
+    if config.alternatives:
+        embedding += _JUDGED * min(n, REGION) * config.width * 4
     if any(block.source == "raw-features" for block in blocks):
         stored *= 2
     if "diffusion" in config.encoder.operators:
