@@ -31,7 +31,9 @@ from paretognn.training import (
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
+from paretognn.training.ranks import RankLost, Ranks, joined, launch, on_this_machine
 from paretognn.training.tensorboard import TensorBoard
+from paretognn.training.trainer import follow
 
 NAME = "train"
 HELP = """Train an encoder on a graph without labels, and write its embeddings.
@@ -43,6 +45,7 @@ Examples:
   paretognn train --dataset cora --out runs/cora --tensorboard
   paretognn train --resume --out runs/people --steps 2000
   paretognn train --from-run runs/people --out runs/again --seed 1
+  torchrun --nproc-per-node 2 -m paretognn train --dataset cora --out runs/cora
 """
 
 
@@ -87,35 +90,52 @@ def command(
     if tensorboard:
         trackers.append(TensorBoard(folder.path / "tensorboard"))  # before any work: the package may be missing
     chosen = choose_device(device)
-    given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
-    if resume:
-        fixed = {**given, "config": config, "set": set_ or None, "from-run": from_run}
-        changed = [f"--{k}" for k, v in fixed.items() if v is not None]
-        if changed:
-            raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
-        with costs.stage("reading the graph"):
-            graph, resolved = _reopen(folder, source, steps, chosen)
-    else:
-        overrides = read_config_file(config) if config is not None else {}
-        overrides = parse_assignments(set_ or [], overrides)
-        overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
-        origin = None if from_run is None else RunFolder(from_run).require()
-        if origin is not None:
-            overrides = _laid_over(origin.config(), overrides, config)
-        overrides.setdefault("method", DEFAULT)
-        graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
-    resolved = searched_in(folder, graph, resolved, chosen, say)
-    say(
-        f"device: {chosen}"
-        + ("" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)")
-    )
-    started = time.monotonic()
-    try:
-        with warnings_said(), costs.stage("training and embedding"):
-            trained, embeddings = train_encoder(graph, resolved, chosen, folder, resume=True, trackers=trackers)
-    except Interrupted as stop:
-        say(f"interrupted: saved after step {stop.step}; continue with: paretognn train --resume --out {out}")
-        raise typer.Exit(130) from None
+    with joined(chosen) as ranks:
+        if not ranks.leads:
+            _follow(folder, source, resume, from_run, chosen, ranks)
+            return
+        given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
+        if resume:
+            fixed = {**given, "config": config, "set": set_ or None, "from-run": from_run}
+            changed = [f"--{k}" for k, v in fixed.items() if v is not None]
+            if changed:
+                raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
+            with costs.stage("reading the graph"):
+                graph, resolved = _reopen(folder, source, steps, chosen)
+        else:
+            overrides = read_config_file(config) if config is not None else {}
+            overrides = parse_assignments(set_ or [], overrides)
+            overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
+            origin = None if from_run is None else RunFolder(from_run).require()
+            if origin is not None:
+                overrides = _laid_over(origin.config(), overrides, config)
+            overrides.setdefault("method", DEFAULT)
+            graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
+        resolved = searched_in(folder, graph, resolved, chosen, say)
+        say(
+            f"device: {chosen}"
+            + (
+                ""
+                if chosen == "cpu"
+                else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"
+            )
+        )
+        if ranks.count > 1:
+            say(f"{ranks.count} processes, each with sub-graphs of its own")
+            ranks.shared((resolved.model_dump(mode="json"), graph.digest()))
+        started = time.monotonic()
+        again = f"continue with: {launch(ranks)} train --resume --out {out}"
+        try:
+            with warnings_said(), costs.stage("training and embedding"):
+                trained, embeddings = train_encoder(
+                    graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
+                )
+        except Interrupted as stop:
+            say(f"interrupted: saved after step {stop.step}; {again}")
+            raise typer.Exit(130) from None
+        except RankLost as lost:
+            say(f"error: {lost}: saved after step {lost.step}; {again}")
+            raise typer.Exit(1) from None
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
     costs.write(folder)
     _drop_outdated(folder, trained.steps)
@@ -133,6 +153,23 @@ def command(
         print_json(
             {"run": str(out), **chosen_by, "steps": trained.steps, **shape, "seconds": seconds, "memory_bytes": memory}
         )
+
+
+def _follow(
+    folder: RunFolder, source: GraphSource, resume: bool, from_run: Path | None, device: str, ranks: Ranks
+) -> None:
+    """Train as the leader says, which alone writes and speaks."""
+    run = folder if resume else None if from_run is None else RunFolder(from_run)
+    graph = source.load() if run is None else run_graph(run, source)
+    try:
+        settings, digest = ranks.shared(None)
+        if digest != graph.digest():
+            raise InputError(f"process {ranks.index} reads another graph than the first")
+        follow(graph, TrainConfig.model_validate(settings), device, ranks)
+    except Interrupted:
+        raise typer.Exit(130) from None
+    except RankLost:
+        raise typer.Exit(1) from None
 
 
 def _laid_over(origin: TrainConfig, overrides: dict[str, Any], config: Path | None) -> dict[str, Any]:
@@ -158,8 +195,9 @@ def _drop_outdated(folder: RunFolder, steps: int) -> None:
 
 def _check_memory(graph: Graph, config: TrainConfig, device: str) -> None:
     memory = estimate(graph, config)
-    say(f"estimated peak memory: {memory / 2**30:.1f} GiB")
-    require_memory(memory, device)
+    together = on_this_machine()
+    say(f"estimated peak memory: {memory / 2**30:.1f} GiB" + (f" in each of {together}" if together > 1 else ""))
+    require_memory(memory * together, device)
 
 
 def _start(

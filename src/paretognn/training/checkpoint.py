@@ -20,6 +20,9 @@ from torch import Tensor
 from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
 
+Checkpoint = tuple[dict[str, Tensor], dict[str, Any], list[str]]
+"""Tensors, the rest of the state, and what was wrong with newer checkpoints."""
+
 _NAME = re.compile(r"step-(\d{8})\.json$")
 
 
@@ -85,7 +88,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return load_tensors(path.with_suffix(".safetensors")), state
 
 
-def newest_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any], list[str]] | None:
+def newest_checkpoint(folder: Path) -> Checkpoint | None:
     """The newest checkpoint that loads, and what was wrong with newer ones; None where there is none.
 
     InputError where there are checkpoints and all are corrupt.

@@ -18,6 +18,7 @@ from paretognn.reconcile import Reconciler, StepContext, reconciler_class
 from paretognn.reconcile.base import Criterion
 from paretognn.sampling import DeviceGraph, Sampler, clean_view
 from paretognn.training.config import ScheduleSettings, TrainConfig
+from paretognn.training.ranks import ALONE, Ranks
 from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
 
@@ -93,12 +94,19 @@ class MultiTaskStepper:
     """Holds the model, the optimiser and the gradient buffer, and makes steps.
 
     synchronise : wait for a CUDA device after every stage, so that ``stage_seconds`` mean what they say.
+    ranks : the processes that step together. Each computes K gradients on sub-graphs of its own; their means over the
+        ranks are reconciled, so that a step is one on as many times the nodes.
     """
 
     def __init__(
-        self, model: MultiTaskModel, graph: DeviceGraph, config: TrainConfig, synchronise: bool = False
+        self,
+        model: MultiTaskModel,
+        graph: DeviceGraph,
+        config: TrainConfig,
+        synchronise: bool = False,
+        ranks: Ranks = ALONE,
     ) -> None:
-        self.model, self.graph, self.config = model, graph, config
+        self.model, self.graph, self.config, self.ranks = model, graph, config, ranks
         self.names = tuple(config.tasks)
         self.reconciler: Reconciler = reconciler_class(config.reconciler.name)(config.reconciler.settings)
         self.reconciler.check_tasks(self.names)
@@ -120,20 +128,19 @@ class MultiTaskStepper:
         self.stopwatch = Stopwatch(synchronise)
 
     def step(self) -> StepRecord:
-        """One optimiser step. NonFiniteError, naming task and step, before any weight changes."""
+        """One optimiser step. NonFiniteError, naming task and step, or RankLost, before any weight changes."""
         started = time.perf_counter()
         self.model.train()
         number = self.done + 1
-        losses: list[Tensor] = []
-        norms: list[Tensor] = []
-        for row, name in enumerate(self.names):
-            loss, norm = self._task_gradient(row, name, number)
-            losses.append(loss)
-            norms.append(norm)
+        losses = torch.stack([self._task_gradient(row, name, number) for row, name in enumerate(self.names)])
+        if self.ranks.count > 1:
+            with self.stopwatch.stage("exchange"):
+                self._average(losses)
+        norms = torch.stack([self._head_norm(name) for name in self.names])
         with self.stopwatch.stage("solver"):
             # Losses, head norms and the Gram matrix reach the host in one transfer.
-            numbers = torch.cat([torch.stack(losses).double(), torch.stack(norms).double(), self._gram().flatten()])
-            host = numbers.cpu().numpy()
+            numbers = torch.cat([losses.double(), norms.double(), self._gram().flatten()])
+            host = self.ranks.lead(numbers).cpu().numpy()
             k = len(self.names)
             values, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
             self._check_finite(values, head_norm, gram, number)
@@ -150,10 +157,11 @@ class MultiTaskStepper:
         task: PretextTask = self.model.tasks[name]  # type: ignore[assignment]
         return task
 
-    def _task_gradient(self, row: int, name: str, number: int) -> tuple[Tensor, Tensor]:
+    def _task_gradient(self, row: int, name: str, number: int) -> Tensor:
+        """The task's loss; its gradients are in their row, and at the head's parameters."""
         task = self._task(name)
-        generator = stream(self.config.seed, number, name, self.graph.device)
-        heads = [p for p in task.parameters() if p.requires_grad]
+        generator = stream(self.config.seed, number, self.ranks.stream(name), self.graph.device)
+        heads = self._head(name)
         with self.stopwatch.stage(f"{name}/sampling"):
             batch = task.sample(self.graph, self.model.encoder, generator)
         with self.stopwatch.stage(f"{name}/forward"), self._seeded(number, name):
@@ -168,15 +176,36 @@ class MultiTaskStepper:
             else:
                 target.copy_(grad.reshape(-1))
             place += parameter.numel()
-        square = loss.new_zeros(())
         for parameter, grad in zip(heads, grads[len(self.shared) :], strict=True):
             parameter.grad = grad
-            if grad is not None:
-                square = square + grad.square().sum()
-        return loss.detach(), square.detach().sqrt()
+        return loss.detach()
+
+    def _head(self, name: str) -> list[nn.Parameter]:
+        return [p for p in self._task(name).parameters() if p.requires_grad]
+
+    def _head_norm(self, name: str) -> Tensor:
+        square = torch.zeros((), device=self.graph.device)
+        for parameter in self._head(name):
+            if parameter.grad is not None:
+                square = square + parameter.grad.square().sum()
+        return square.sqrt()
+
+    def _average(self, losses: Tensor) -> None:
+        """Gradients and losses become their means over the ranks; a head that a rank did not use counts as zeros."""
+        heads = [parameter for name in self.names for parameter in self._head(name)]
+        used = torch.tensor([float(p.grad is not None) for p in heads], device=losses.device)
+        parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in heads]
+        flat = torch.cat([losses, used, *(part.flatten() for part in parts)])
+        self.ranks.average([self._padded, flat])
+        first, second, *means = flat.split([len(losses), len(used), *(p.numel() for p in heads)])
+        losses.copy_(first)
+        for parameter, share, mean in zip(heads, second.tolist(), means, strict=True):
+            parameter.grad = mean.view_as(parameter).clone() if share > 0 else None
 
     def _seeded(self, number: int, name: str) -> AbstractContextManager[None]:
-        return seeded(stream_seed(self.config.seed, number, f"{name}/encoder"), self.graph.device)
+        """For what draws from torch's global streams inside an encoder or head."""
+        name = self.ranks.stream(f"{name}/encoder")
+        return seeded(stream_seed(self.config.seed, number, name), self.graph.device)
 
     def _gram(self) -> Tensor:
         """G G^T float64 [K, K], added up in float64 over products of short chunks."""
@@ -221,7 +250,7 @@ class MultiTaskStepper:
         generator = stream(self.config.seed, self.done + 1, "alignment", self.graph.device)
         view = clean_view(sampler.sample(self.graph, generator))
         source, target = view.edge_index()
-        with self._seeded(self.done + 1, "alignment"):
+        with seeded(stream_seed(self.config.seed, self.done + 1, "alignment/encoder"), self.graph.device):
             value = criterion(self.model.encoder(view), source, target)
         grads = torch.autograd.grad(value, self.shared, allow_unused=True)
         parts = [torch.zeros_like(p) if g is None else g for p, g in zip(self.shared, grads, strict=True)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -20,6 +21,7 @@ from paretognn.nn import ENCODERS, GCN, BranchedGCN, FeatureScaling, PyGEncoder
 from paretognn.sampling import DeviceGraph
 from paretognn.training.assembly import Assembly
 from paretognn.training.checkpoint import (
+    Checkpoint,
     load_tensors,
     newest_checkpoint,
     optimizer_tensors,
@@ -34,6 +36,7 @@ from paretognn.training.inference import embed
 from paretognn.training.metrics import MetricsWriter
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, seeded
 from paretognn.training.prepare import prepare
+from paretognn.training.ranks import ALONE, RankLost, Ranks
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.seeds import stream_seed
 from paretognn.training.stopping import Plateau
@@ -187,6 +190,7 @@ def train(
     resume: bool = False,
     trackers: Sequence[Tracker] = (),
     encoder: nn.Module | None = None,
+    ranks: Ranks = ALONE,
 ) -> tuple[TrainedEncoder, np.ndarray]:
     """Train on ``graph`` and return the frozen encoder and the embeddings float32 [N, d] of its nodes.
 
@@ -194,12 +198,20 @@ def train(
     newest checkpoint, ending bit for bit where an uninterrupted run would have. Raises `Interrupted` on
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
     the last good state. InputError where another process trains in the folder. ``trackers`` are told of every step.
+
+    Of several ``ranks`` the leader calls this, the others `follow`; `RankLost` where one of them ends before its time,
+    after which too the folder holds the last good state.
     """
     if folder is None:
-        return _train(graph, config, device, None, resume, trackers, encoder)
+        return _train(graph, config, device, None, resume, trackers, encoder, ranks)
     with folder.held():
         folder.sweep()
-        return _train(graph, config, device, folder, resume, trackers, encoder)
+        return _train(graph, config, device, folder, resume, trackers, encoder, ranks)
+
+
+def follow(graph: Graph, config: TrainConfig, device: str, ranks: Ranks) -> None:
+    """Step with the leader of ``ranks``, which calls `train` with the same graph, settings and device."""
+    _stepped(graph, config, device, None, True, (), None, ranks)
 
 
 def _train(
@@ -210,23 +222,41 @@ def _train(
     resume: bool,
     trackers: Sequence[Tracker],
     encoder: nn.Module | None,
+    ranks: Ranks,
 ) -> tuple[TrainedEncoder, np.ndarray]:
-    prepared, scaling = prepare(graph, config.features, device)
-    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
-    model.to(device)
-    stepper = MultiTaskStepper(model, prepared, config)
-    plateau = Plateau(config.stopping)
-    ended = folder is not None and resume and _restore(stepper, plateau, folder, device)
-    if not ended:
-        _tracked(stepper, plateau, folder, trackers)
+    stepper, scaling = _stepped(graph, config, device, folder, resume, trackers, encoder, ranks)
     cause = (
         f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
     )
-    trained, rows = _frozen(graph, config, device, prepared, scaling, model.encoder, stepper.done)
+    trained, rows = _frozen(graph, config, device, stepper.graph, scaling, stepper.model.encoder, stepper.done)
     embeddings = _checked(rows, graph, f"{cause} out of range")
     if folder is not None:
         trained.save(folder)
     return trained, embeddings
+
+
+def _stepped(
+    graph: Graph,
+    config: TrainConfig,
+    device: str,
+    folder: RunFolder | None,
+    resume: bool,
+    trackers: Sequence[Tracker],
+    encoder: nn.Module | None,
+    ranks: Ranks,
+) -> tuple[MultiTaskStepper, FeatureScaling]:
+    """All steps made, or gone on with."""
+    prepared, scaling = prepare(graph, config.features, device)
+    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
+    model.to(device)
+    stepper = MultiTaskStepper(model, prepared, config, ranks=ranks)
+    plateau = Plateau(config.stopping)
+    kept = newest_checkpoint(folder.checkpoints) if folder is not None and resume else None
+    kept = ranks.shared(kept)
+    ended = kept is not None and _restore(stepper, plateau, kept, folder, device)
+    if not ended:
+        _tracked(stepper, plateau, folder, trackers)
+    return stepper, scaling
 
 
 def _tracked(
@@ -239,40 +269,53 @@ def _tracked(
     try:
         _loop(stepper, plateau, folder, audience)
     except BaseException as error:
-        audience.ended("interrupted" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed")
+        audience.ended("interrupted" if isinstance(error, Interrupted | KeyboardInterrupt | RankLost) else "failed")
         raise
     audience.ended("finished")
 
 
 def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None, audience: Audience) -> None:
-    config = stepper.config
-    ended = False
+    config, ranks = stepper.config, stepper.ranks
+    ended = reached = False
     if folder is None:
-        while not ended:
-            record = stepper.step()
-            ended = plateau.reached(record.losses) or stepper.done >= config.steps
-            audience.stepped(record)
+        with _Signals(patient=True) if ranks.count > 1 else nullcontext() as signals:
+            while not ended:
+                record = stepper.step()
+                ended = plateau.reached(record.losses) or stepper.done >= config.steps
+                audience.stepped(record)
+                if ranks.any(signals is not None and signals.received) and not ended:
+                    raise Interrupted(stepper.done)
         return
     saved_at, saved_when = stepper.done, time.monotonic()
-    with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals() as signals:
-        while not ended:
+    with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals(ranks.count > 1) as signals:
+
+        @contextmanager
+        def saved_if_lost() -> Iterator[None]:
             try:
-                record = stepper.step()
-            except NonFiniteError:
+                yield
+            except (NonFiniteError, RankLost) as error:
+                if isinstance(error, RankLost):
+                    error.step = stepper.done
                 metrics.flush()
-                _save(stepper, plateau, folder, ended)
+                _save(stepper, plateau, folder, reached)
                 raise
+
+        while not ended:
+            with saved_if_lost():
+                record = stepper.step()
             reached = plateau.reached(record.losses)
             ended = reached or stepper.done >= config.steps
             metrics.write(record)
             audience.stepped(record)
+            with saved_if_lost():
+                stopped = ranks.any(signals.received)
             due = stepper.done - saved_at >= config.checkpoint.every_steps
             due = due or time.monotonic() - saved_when >= config.checkpoint.every_seconds
-            if due or signals.received or ended:
+            if due or stopped or ended:
                 metrics.flush()
                 _save(stepper, plateau, folder, reached)
                 saved_at, saved_when = stepper.done, time.monotonic()
-            if signals.received and not ended:
+            if stopped and not ended:
                 raise Interrupted(stepper.done)
 
 
@@ -292,12 +335,11 @@ def _save(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, reache
     save_checkpoint(folder.checkpoints, stepper.done, tensors, state, stepper.config.checkpoint.keep)
 
 
-def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, device: str) -> bool:
-    """Continue from the newest checkpoint; True where it is that of a run that early stopping has ended."""
-    found = newest_checkpoint(folder.checkpoints)
-    if found is None:
-        return False
-    tensors, state, problems = found
+def _restore(
+    stepper: MultiTaskStepper, plateau: Plateau, kept: Checkpoint, folder: RunFolder | None, device: str
+) -> bool:
+    """Continue from a checkpoint; True where it is that of a run that early stopping has ended."""
+    tensors, state, problems = kept
     for problem in problems:
         warnings.warn(f"{problem}; going on from step {state['step']}", stacklevel=4)
     try:
@@ -309,13 +351,18 @@ def _restore(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, dev
         stepper.reconciler.restore(state["reconciler"])
         ended = bool(state["stopping"]["reached"])
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-        raise InputError(f"{folder.checkpoints}: the checkpoint does not match config.yaml") from None
+        where = "the run" if folder is None else folder.checkpoints
+        raise InputError(f"{where}: the checkpoint does not match config.yaml") from None
     stepper.model.to(device)
     return ended
 
 
 class _Signals:
-    """Turns SIGINT and SIGTERM into a wish to stop after the step that is running; a second SIGINT stops at once."""
+    """Turns SIGINT and SIGTERM into a wish to stop after the step that is running; a second SIGINT stops at once, but
+    where ``patient``: a launcher hands on a signal that its processes had from the terminal already."""
+
+    def __init__(self, patient: bool) -> None:
+        self.patient = patient
 
     def __enter__(self) -> _Signals:
         self.received = False
@@ -329,7 +376,7 @@ class _Signals:
         return self
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self.received and number == signal.SIGINT:
+        if self.received and number == signal.SIGINT and not self.patient:
             raise KeyboardInterrupt
         self.received = True
 
