@@ -1,0 +1,45 @@
+"""One process of several: some steps, and what it holds after each, into FOLDER/RANK.npz."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from made import SMALL, make_graph, on_device
+from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config
+from paretognn.training.ranks import ALONE, joined
+from paretognn.training.trainer import build_encoder
+
+STEPS = 4
+
+
+def stepper(kind=MultiTaskStepper, ranks=ALONE):
+    config = make_config({**SMALL, "steps": STEPS})
+    prepared = on_device(make_graph(), config.features)
+    model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width))
+    return kind(model, prepared, config, ranks=ranks)
+
+
+def held(own, record):
+    """Task weights, losses and parameters."""
+    parameters = torch.cat([p.detach().flatten() for p in own.model.parameters()])
+    return list(record.weights.values()), list(record.losses.values()), parameters.numpy().copy()
+
+
+def main(folder, slow):
+    with joined("cpu") as ranks:
+        own = stepper(ranks=ranks)
+        rows = []
+        for _ in range(STEPS):
+            if slow and not ranks.leads:
+                time.sleep(0.3 * ranks.index)
+            rows.append(held(own, own.step()))
+    weights, losses, parameters = (np.array(part) for part in zip(*rows, strict=True))
+    np.savez(folder / f"{ranks.index}.npz", weights=weights, losses=losses, parameters=parameters)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), bool(os.environ.get("SLOW")))
