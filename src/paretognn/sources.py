@@ -18,7 +18,7 @@ from paretognn.training.run_folder import RunFolder
 
 @dataclass(frozen=True)
 class GraphSource:
-    """A public data set by name, or tables of nodes and edges, or an npz file.
+    """A public data set by name, or tables of nodes and edges, or an npz file or imported graph.
 
     options : those of `read_graph` for tables, such as ``label_column``.
     """

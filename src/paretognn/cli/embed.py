@@ -15,6 +15,7 @@ from paretognn.inductive import embed_new
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder, write_embeddings
 from paretognn.training.embeddings import SUFFIXES
+from paretognn.training.memory import PrivatePeak
 
 NAME = "embed"
 HELP = """Write embeddings by id: of the training graph, or, with a graph, of new nodes.
@@ -40,15 +41,17 @@ def command(
     check_suffix(out, SUFFIXES)
     folder = RunFolder(run)
     trained = TrainedEncoder.load(folder, choose_device(device))
-    if source.given:
-        new = embed_new(trained, folder, source)
-        ids, embeddings = new.ids, new.embeddings
-        for warning in new.warnings:
-            say(f"warning: {warning}")
-    else:
-        graph = run_graph(folder)
-        ids, embeddings = graph.id_array(), trained.embed(graph)
-    write_embeddings(out, ids, embeddings)
-    say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
+    with PrivatePeak() as peak:
+        if source.given:
+            new = embed_new(trained, folder, source)
+            ids, embeddings = new.ids, new.embeddings
+            for warning in new.warnings:
+                say(f"warning: {warning}")
+        else:
+            graph = run_graph(folder)
+            ids, embeddings = graph.id_array(), trained.embed(graph)
+        write_embeddings(out, ids, embeddings)
+    say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions; {peak}")
     if as_json:
-        print_json({"out": str(out), "rows": embeddings.shape[0], "dimensions": embeddings.shape[1]})
+        shape = {"rows": embeddings.shape[0], "dimensions": embeddings.shape[1]}
+        print_json({"out": str(out), **shape, **peak.to_json()})

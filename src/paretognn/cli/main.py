@@ -9,6 +9,7 @@ import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from keyword import iskeyword
 from pathlib import Path
 from types import FrameType
 from typing import Annotated
@@ -21,7 +22,7 @@ from paretognn.errors import InputError, NonFiniteError
 
 COMMANDS = (
     "train", "embed", "evaluate", "report", "similar", "predict-links", "classify", "cluster", "inspect", "benchmark",
-    "tables", "datasets",
+    "tables", "datasets", "import",
 )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def command_line(given: list[str]) -> typer.Typer:
     app.callback()(_program)
     called = _completed() if COMPLETE in os.environ else given
     for name in COMMANDS:
-        module = f"paretognn.cli.{name.replace('-', '_')}"
+        module = f"paretognn.cli.{name.replace('-', '_')}{'_' if iskeyword(name) else ''}"
         if name in called[:1]:
             loaded = import_module(module)
             app.command(name=loaded.NAME, help=loaded.HELP)(loaded.command)

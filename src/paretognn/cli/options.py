@@ -85,9 +85,9 @@ def _graph_options(
         "target_column": target_column,
         "weight_column": weight_column,
         "label_column": label_column,
-        "feature_columns": _listed(feature_columns),
-        "drop_columns": _listed(drop_columns),
-        "categorical": _listed(categorical),
+        "feature_columns": listed(feature_columns),
+        "drop_columns": listed(drop_columns),
+        "categorical": listed(categorical),
         "add_missing_nodes": add_missing_nodes,
         "impute": impute,
         "header": header if header != "auto" else None,
@@ -102,7 +102,7 @@ def _graph_options(
     )
 
 
-def _listed(text: str | None) -> list[str]:
+def listed(text: str | None) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] if text else []
 
 

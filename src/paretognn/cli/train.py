@@ -30,7 +30,7 @@ from paretognn.training import (
 )
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
-from paretognn.training.memory import estimate, peak_memory, require_memory
+from paretognn.training.memory import PrivatePeak, estimate, peak_memory, require_memory
 from paretognn.training.ranks import RankLost, Ranks, joined, launch, on_this_machine
 from paretognn.training.tensorboard import TensorBoard
 from paretognn.training.trainer import follow
@@ -126,7 +126,7 @@ def command(
         started = time.monotonic()
         again = f"continue with: {launch(ranks)} train --resume --out {out}"
         try:
-            with warnings_said(), costs.stage("training and embedding"):
+            with warnings_said(), costs.stage("training and embedding"), PrivatePeak() as peak:
                 trained, embeddings = train_encoder(
                     graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
                 )
@@ -144,14 +144,25 @@ def command(
     if resolved.alternatives:
         say(f"chosen without labels: {said_of(trained.assembly.settings)}")
     seconds, memory = time.monotonic() - started, peak_memory()
-    say(f"trained in {seconds:.0f} s, peak memory {memory / 2**30:.1f} GiB")
+    say(
+        f"trained in {seconds:.0f} s, "
+        + (f"peak memory {memory / 2**30:.1f} GiB" if graph.stored is None else str(peak))
+    )
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
     if as_json:
         shape = {"rows": embeddings.shape[0], "dimensions": embeddings.shape[1]}
         chosen_by = {"method": resolved.method, "preset": resolved.preset, "seed": resolved.seed}
         print_json(
-            {"run": str(out), **chosen_by, "steps": trained.steps, **shape, "seconds": seconds, "memory_bytes": memory}
+            {
+                "run": str(out),
+                **chosen_by,
+                "steps": trained.steps,
+                **shape,
+                "seconds": seconds,
+                "memory_bytes": memory,
+                **peak.to_json(),
+            }
         )
 
 

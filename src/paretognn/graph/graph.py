@@ -52,6 +52,16 @@ class Counts:
     one_way: int = 0
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Of a graph whose arrays are mapped from the store ``folder``: its digest and summary, which nobody should read
+    the whole graph for."""
+
+    folder: str
+    digest: str
+    summary: dict[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """An undirected graph in compressed sparse rows, with features, labels and the user's ids.
@@ -66,6 +76,7 @@ class Graph:
     ids : string array [N] exactly as the user wrote them, or None for "0" .. "N-1".
     splits : the public splits that came with the data.
     notes, warnings : one-line facts for the summary; warnings are things that may hurt.
+    stored : where its arrays are mapped from disk (`paretognn.graph.mapped`), else None.
     """
 
     indptr: np.ndarray
@@ -81,6 +92,7 @@ class Graph:
     counts: Counts = field(default_factory=Counts)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    stored: Stored | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -126,10 +138,12 @@ class Graph:
         return self
 
     def replace(self, **changes: Any) -> Graph:
-        return replace(self, **changes)
+        return replace(self, **{"stored": None, **changes})
 
     def digest(self) -> str:
         """SHA-256 (hex) of structure, weights, features and ids: what pretraining can see, so no labels."""
+        if self.stored is not None:
+            return self.stored.digest
         h = hashlib.sha256()
         parts: list[np.ndarray | None] = [self.indptr, self.indices, self.weights]
         if self.features is None or isinstance(self.features, np.ndarray):

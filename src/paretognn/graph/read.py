@@ -8,6 +8,7 @@ from typing import Any
 
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
+from paretognn.graph.mapped import open_store
 from paretognn.graph.npz import read_npz
 from paretognn.graph.table_options import TableOptions
 from paretognn.graph.tables import read_tables
@@ -22,10 +23,10 @@ def read_graph(
     graph: PathLike | None = None,
     **options: Any,
 ) -> Graph:
-    """Read a graph from a node table and an edge table, from an edge table alone, or from an npz file.
+    """Read a graph from a node table and an edge table, from an edge table alone, an npz file, or an imported graph.
 
     nodes, edges : CSV, TSV (plain or gzip) or Parquet.
-    graph : ``.npz`` with scipy's sparse parts, instead of tables.
+    graph : ``.npz`` with scipy's sparse parts, or the folder of an imported graph, instead of tables.
     options : the fields of `TableOptions`, such as ``id_column="user"`` or ``categorical=["country"]``.
 
     Raises InputError for whatever is wrong with the files or the options.
@@ -36,7 +37,7 @@ def read_graph(
     if graph is not None:
         if nodes is not None or edges is not None or options:
             raise InputError("give an npz graph alone, without tables or options for tables")
-        return read_npz(graph)
+        return open_store(graph) if Path(graph).is_dir() else read_npz(graph)
     if edges is None:
         raise InputError("a graph needs an edge table: give --edges FILE, or --graph FILE.npz")
     return read_tables(None if nodes is None else Path(nodes), Path(edges), settings)

@@ -13,6 +13,8 @@ from paretognn.graph.graph import Features, Graph
 
 def summarise(graph: Graph) -> dict[str, Any]:
     """Counts and checks, ready for JSON: structure, ``features``, ``labels``, ``notes`` and ``warnings``."""
+    if graph.stored is not None:
+        return graph.stored.summary
     degrees, counts = graph.degrees, graph.counts
     components, member = connected_components(graph.adjacency(), directed=False)
     pairs = graph.num_nodes * (graph.num_nodes - 1) // 2
@@ -36,7 +38,7 @@ def summarise(graph: Graph) -> dict[str, Any]:
         "density": graph.num_edges / pairs if pairs else 0.0,
         "mean_degree": float(degrees.mean()),
         "median_degree": float(np.median(degrees)),
-        "hub_share": _hub_share(degrees),
+        "hub_share": hub_share(degrees),
         "max_degree": int(degrees.max()),
         "features": _features(graph),
         "labels": _labels(graph),
@@ -55,7 +57,7 @@ def edge_homophily(graph: Graph) -> float | None:
     return float((ends[known, 0] == ends[known, 1]).mean()) if known.any() else None
 
 
-def _hub_share(degrees: np.ndarray) -> float:
+def hub_share(degrees: np.ndarray) -> float:
     """The share of all ends of edges that are at the hundredth of the nodes with most neighbours."""
     hubs = np.sort(degrees)[-max(1, len(degrees) // 100) :]
     return float(hubs.sum() / max(1, degrees.sum()))
@@ -122,7 +124,8 @@ def format_summary(summary: dict[str, Any]) -> list[str]:
         f"{s['name']}: {s['nodes']:,} nodes, {s['edges']:,} undirected edges" + (", weighted" if s["weighted"] else ""),
         f"  read: {s['rows_read']:,} rows, {s['self_loops']:,} self-loops, {s['duplicates']:,} duplicates",
         f"  degrees: mean {s['mean_degree']:.2f}, max {s['max_degree']:,}; "
-        f"{s['isolated_nodes']:,} isolated nodes, {s['components']:,} components",
+        f"{s['isolated_nodes']:,} isolated nodes"
+        + ("" if s["components"] is None else f", {s['components']:,} components"),
     ]
     f = s["features"]
     if f["count"]:

@@ -12,12 +12,14 @@ import scipy.sparse as sp
 from paretognn.downstream.twins import twin_groups
 from paretognn.graph import Features, Graph, summarise
 from paretognn.graph.homophily import feature_homophily
+from paretognn.graph.region import walked_region
 from paretognn.methods.presets import looks_like_words, preset_settings
 
 HOMOPHILY = 0.06
 """Feature homophily below which neighbours are hardly more alike than strangers."""
 SHARED = 0.1
 """Share of the columns that at least two nodes must have, or features are names and not traits."""
+_REGION = 50_000
 _FEW = 0.01
 """A share of the nodes below which something is not worth a warning."""
 _DENSE, _HUBS, _MANY_COMPONENTS, _ONE_CLASS = 0.1, 0.1, 0.5, 0.9
@@ -45,13 +47,16 @@ class Advice:
 def advise(graph: Graph, summary: dict[str, Any] | None = None) -> Advice:
     """``summary``: that of `summarise`, where it is there."""
     summary = summarise(graph) if summary is None else summary
+    preset_why = preset_settings("auto", graph)[1]
+    if graph.stored is not None:  # a part of it is looked at: it need not fit into memory
+        graph = walked_region(graph, _REGION, 0)
     alike = feature_homophily(graph) if summary["features"]["count"] and graph.num_edges else None
     twins, crossing = _twins(graph)
     method, why = _method(graph, alike)
     return Advice(
         words=(*_structure(summary), _features(graph, summary["features"], alike), *_labels(summary["labels"])),
         preset="auto",
-        preset_why=preset_settings("auto", graph)[1],
+        preset_why=preset_why,
         method=method,
         method_why=why,
         warnings=(*_hurts(graph, summary, twins, crossing), *_feature_hurts(graph, summary["features"])),
@@ -84,6 +89,8 @@ def _structure(s: dict[str, Any]) -> list[str]:
     hubs = s["nodes"] // 100
     most = f"the {hubs:,} nodes (1%)" if hubs > 1 else "the node"
     lines.append(f"degrees are {even}: {_percent(s['hub_share'])} of the ends of edges are at {most} with most of them")
+    if s["components"] is None:  # not counted: the graph is on disk
+        return lines
     if s["components"] == 1:
         return [*lines, "every node can be reached from every other"]
     share = s["largest_component"] / s["nodes"]
@@ -141,7 +148,7 @@ def _hurts(graph: Graph, s: dict[str, Any], twins: int, crossing: int) -> list[s
             f"{isolated:,} nodes ({_percent(isolated / n)}) have no edge: their embedding is their own features alone"
         )
     joined, largest = n - isolated, s["largest_component"]
-    islands = s["components"] - isolated
+    islands = 0 if s["components"] is None else s["components"] - isolated
     if islands > 1 and largest < _MANY_COMPONENTS * joined:
         found.append(
             f"{islands:,} components and none with half of the nodes: clusters, parts and positions will mostly tell "

@@ -112,7 +112,11 @@ def method_config(
     asked = overrides.get("reconciler")
     if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
         tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
+    if graph.stored is not None and tree.pop("alternatives", None):
+        why += "; the graph is on disk, so nothing stands beside the encoder's output"
     config = make_config(merge(tree, overrides))
+    if graph.stored is not None and (config.assembly.blocks or config.assembly.smoothing or config.alternatives):
+        raise InputError("blocks and smoothing beside the encoder need the graph in memory, and this one is on disk")
     reconciler = reconciler_class(config.reconciler.name)
     reconciler.require()
     reconciler(config.reconciler.settings).check_tasks(tuple(config.tasks))

@@ -7,6 +7,7 @@ A masked row is its token's image.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -38,9 +39,13 @@ class FeatureScaling:
         n, d = features.shape
         mean, scale = np.zeros(d), np.ones(d)
         if kind == "standardise":
-            total = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
-            mean = total / n
-            if not isinstance(features, np.ndarray):
+            if isinstance(features, np.memmap):
+                mean = sum(block.sum(axis=0, dtype=np.float64) for block in _blocks(features)) / n
+            else:
+                mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
+            if isinstance(features, np.memmap):
+                variance = sum(((block - mean) ** 2).sum(axis=0) for block in _blocks(features)) / n
+            elif not isinstance(features, np.ndarray):
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
             else:
@@ -50,6 +55,13 @@ class FeatureScaling:
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
 
 
+def _blocks(features: np.ndarray) -> Iterator[np.ndarray]:
+    """Its rows, some at a time."""
+    for start in range(0, len(features), _BLOCK_ROWS):
+        yield features[start : start + _BLOCK_ROWS]
+
+
+_BLOCK_ROWS = 1 << 16
 DENSE_FROM = 0.05
 """Density from which a dense product, which may aggregate first, beats a sparse one."""
 _DENSE_BYTES = 1 << 30
@@ -77,7 +89,9 @@ class FeatureStore:
 
     @classmethod
     def scaled(cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> FeatureStore:
-        """All N nodes' features [N, D], scaled."""
+        """All N nodes' features [N, D], scaled; those that are mapped from disk stay there."""
+        if isinstance(features, np.memmap):
+            return MappedStore(features, scaling, torch.device(device))
         if scaling.kind == "row":
             norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
             some = norm > np.finfo(np.float32).tiny  # the inverse of less is infinite
@@ -120,6 +134,10 @@ class FeatureStore:
     def device(self) -> torch.device:
         stored = self._stored
         return stored.device if isinstance(stored, Tensor) else stored.values.device
+
+    def whole(self) -> FeatureStore:
+        """All rows, in memory."""
+        return self
 
     def take(self, rows: Tensor) -> FeatureStore:
         """The chosen rows, in that order."""
@@ -171,6 +189,36 @@ class FeatureStore:
             change, base = (values - moved).square() - moved.square(), shift.square().sum()
         sums = torch.zeros(self.num_rows, dtype=torch.float64, device=values.device)
         return base + sums.index_add_(0, self.sparse.row_of_entry(), change)
+
+
+class MappedStore(FeatureStore):
+    """The features of all nodes where they are mapped from disk: rows are read, scaled and placed when they are taken.
+
+    A whole-graph product is not offered: it would be the graph in memory.
+    """
+
+    def __init__(self, features: np.memmap, scaling: FeatureScaling, device: torch.device) -> None:
+        super().__init__(None)
+        self._features, self._scaling, self._device = features, scaling, device
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._features)
+
+    @property
+    def width(self) -> int:
+        return int(self._features.shape[1])
+
+    @property
+    def device(self) -> torch.device:
+        return self._device
+
+    def take(self, rows: Tensor) -> FeatureStore:
+        chosen = np.asarray(self._features[rows.cpu().numpy()])
+        return FeatureStore(FeatureStore.scaled(chosen, self._scaling, self._device).dense, nodes=rows)
+
+    def whole(self) -> FeatureStore:
+        return self.take(torch.arange(self.num_rows))
 
 
 class _SparseTimes(torch.autograd.Function):

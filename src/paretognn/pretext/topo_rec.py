@@ -88,7 +88,7 @@ def positive_pairs(graph: DeviceGraph, count: int, exclude: bool, generator: tor
     else:
         drawn = torch.randint(graph.num_entries, (2 * limit,), generator=generator, device=graph.device)
     source = torch.searchsorted(graph.indptr, drawn, right=True) - 1
-    target = graph.indices[drawn]
+    target = graph.targets(drawn)
     low, high = torch.minimum(source, target), torch.maximum(source, target)
     key = torch.unique(low * graph.num_nodes + high)
     if len(key) > limit:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,7 +18,8 @@ from paretognn.nn.sparse import Csr
 class DeviceGraph:
     """Symmetric adjacency in compressed rows (no self-loops) and the feature store, on one device.
 
-    indptr int64 [N + 1], indices int64 [2E] sorted in every row, weights float [2E] or None.
+    indptr int64 [N + 1], indices int64 [2E] (int32 where the graph is mapped from disk) sorted in every row, weights
+    float [2E] or None.
     diffusions : those that were asked for, kept.
     """
 
@@ -29,12 +31,22 @@ class DeviceGraph:
 
     @classmethod
     def from_graph(cls, graph: Graph, features: FeatureStore, device: torch.device | str = "cpu") -> DeviceGraph:
+        if graph.stored is not None and torch.device(device).type == "cpu":
+            arrays = (graph.indptr, graph.indices, graph.weights)
+            indptr, indices, weights = (None if a is None else torch.from_numpy(np.asarray(a)) for a in arrays)
+            assert indptr is not None
+            assert indices is not None
+            return cls(indptr, indices, weights, features)
         return cls(
             torch.tensor(graph.indptr, dtype=torch.int64, device=device),
             torch.tensor(graph.indices, dtype=torch.int64, device=device),
             None if graph.weights is None else torch.tensor(graph.weights, device=device),
             features,
         )
+
+    def targets(self, entries: Tensor) -> Tensor:
+        """The columns of stored entries, int64."""
+        return self.indices[entries].long()
 
     @property
     def device(self) -> torch.device:
@@ -67,8 +79,8 @@ class DeviceGraph:
             return torch.full_like(source, -1)
         for _ in range(int((high - low).max()).bit_length()):
             middle = (low + high) // 2
-            before = (low < high) & (self.indices[middle.clamp(max=last)] < target)
+            before = (low < high) & (self.targets(middle.clamp(max=last)) < target)
             low = torch.where(before, middle + 1, low)
             high = torch.where(before, high, torch.minimum(high, middle))
-        hit = (low < end) & (self.indices[low.clamp(max=last)] == target)
+        hit = (low < end) & (self.targets(low.clamp(max=last)) == target)
         return torch.where(hit, low, -1)

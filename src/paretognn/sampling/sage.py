@@ -62,7 +62,7 @@ def sage_view(
         if exclude is not None:
             carries = ~torch.isin(positions, exclude)
             positions, owner = positions[carries], owner[carries]
-        neighbours = graph.indices[positions]
+        neighbours = graph.targets(positions)
         local.fill_(-1)
         local[targets] = torch.arange(len(targets), device=graph.device)
         new = torch.unique(neighbours[local[neighbours] < 0])

@@ -36,7 +36,7 @@ class Subgraph:
     @cached_property
     def features(self) -> FeatureStore:
         """Those of its nodes, gathered once for all views of it."""
-        return self.parent.features if self.nodes is None else self.parent.features.take(self.nodes)
+        return self.parent.features.whole() if self.nodes is None else self.parent.features.take(self.nodes)
 
     def structure(self) -> DeviceGraph:
         """Its edges as a graph of their own, to look pairs up in; the features stay the parent's."""
@@ -56,7 +56,7 @@ def induced(graph: DeviceGraph, member: Tensor, seeds: Tensor | None = None) -> 
     local = torch.full((graph.num_nodes,), -1, dtype=torch.int64, device=graph.device)
     local[nodes] = torch.arange(len(nodes), device=graph.device)
     positions, owner = expand_rows(graph.indptr, nodes)
-    columns = local[graph.indices[positions]]
+    columns = local[graph.targets(positions)]
     inside = (columns >= 0).nonzero().squeeze(1)
     indptr = torch.zeros(len(nodes) + 1, dtype=torch.int64, device=graph.device)
     indptr[1:] = torch.bincount(owner[inside], minlength=len(nodes)).cumsum(0)
@@ -107,7 +107,7 @@ def k_hop(graph: DeviceGraph, seeds: int, hops: int, generator: torch.Generator)
     for _ in range(hops):
         positions, _ = expand_rows(graph.indptr, frontier)
         reached = torch.zeros_like(member)
-        reached[graph.indices[positions]] = True
+        reached[graph.targets(positions)] = True
         frontier = (reached & ~member).nonzero().squeeze(1)
         member |= reached
     return induced(graph, member, chosen)
@@ -124,7 +124,7 @@ def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.
     if power == 1.0:
         # The column of a uniform entry is a node by degree; no [N] distribution is needed.
         entry = torch.randint(graph.num_entries, (budget,), generator=generator, device=graph.device)
-        drawn = graph.indices[entry]
+        drawn = graph.targets(entry)
     else:
         cumulative = graph.degrees().double().pow(power).cumsum(0)
         uniform = torch.rand(budget, generator=generator, device=graph.device, dtype=torch.float64)
@@ -147,6 +147,6 @@ def saint_walks(graph: DeviceGraph, roots: int, length: int, generator: torch.Ge
         uniform = torch.rand(len(here), generator=generator, device=graph.device, dtype=torch.float64)
         step = (uniform * degree).long().minimum((degree - 1).clamp(min=0))
         entry = (graph.indptr[here] + step).clamp(max=graph.num_entries - 1)
-        here = torch.where(degree > 0, graph.indices[entry], here)
+        here = torch.where(degree > 0, graph.targets(entry), here)
         member[here] = True
     return induced(graph, member)

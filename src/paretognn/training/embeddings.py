@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
@@ -16,6 +17,8 @@ from paretognn.graph.open_table import open_table
 from paretognn.graph.write_table import TABLES, check_suffix, write_table
 
 SUFFIXES = (*TABLES, ".npy")
+_PIECE = 1 << 17
+"""Rows of a row group: embeddings of more are written piece by piece, so that they need not fit into memory."""
 
 
 def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) -> None:
@@ -24,9 +27,15 @@ def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) ->
     if path.suffix.lower() == ".npy":
         write_npy(path, embeddings)
         return
-    write_table(
-        path, pa.table({"id": ids, **{f"e{j}": pa.array(embeddings[:, j]) for j in range(embeddings.shape[1])}})
-    )
+    names = [f"e{j}" for j in range(embeddings.shape[1])]
+    if len(embeddings) <= _PIECE or path.suffix.lower() != ".parquet":
+        write_table(path, pa.table({"id": ids, **{name: embeddings[:, j] for j, name in enumerate(names)}}))
+        return
+    schema = pa.schema([("id", pa.string()), *((name, pa.float32()) for name in names)])
+    with atomic_write(path) as aside, pq.ParquetWriter(aside, schema) as writer:
+        for start in range(0, len(embeddings), _PIECE):
+            columns = np.ascontiguousarray(embeddings[start : start + _PIECE].T)
+            writer.write_table(pa.table([ids[start : start + _PIECE], *columns], schema=schema))
 
 
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
+from paretognn.errors import InputError
 from paretognn.nn import GCN, BatchNorm, BranchedGCN, FeatureView, View
+from paretognn.nn.features import MappedStore
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph, diffused
-from paretognn.sampling.normalise import normalised
+from paretognn.sampling.normalise import NormalisedRows, normalised
 
 ROWS = 16384
+
+Rows = Callable[[int, int], Csr]
+"""The rows of an operator from a first to before a last, [., N]."""
 
 
 @torch.no_grad()
@@ -18,7 +28,9 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
     """float32 [N, d] on the graph's device. ``calibrate`` first recomputes batch-norm statistics on this graph, layer
     by layer.
 
-    The built-in encoder is run in batches of ``rows``; another module sees the whole graph at once.
+    The built-in encoder is run in batches of ``rows``; another module sees the whole graph at once. Where features are
+    mapped from disk, so is the result, and what is between: memory does not grow with the graph. The files have no
+    name and are gone with the result; they lie in the system's folder for such (TMPDIR). InputError where that is full.
     """
     encoder.eval()
     if isinstance(encoder, BranchedGCN):
@@ -26,25 +38,35 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
             _embed(b, graph, _operator(graph, name, encoder), calibrate, rows) for name, b in encoder.branches.items()
         ]
         return torch.stack(parts).sum(0)
-    adjacency = normalised(graph.indptr, graph.indices, graph.weights)
     if not isinstance(encoder, GCN):
-        view = View(FeatureView(graph.features), (adjacency,))
+        view = View(FeatureView(graph.features.whole()), (normalised(graph.indptr, graph.indices, graph.weights),))
         whole: Tensor = encoder(view)
         return whole.float()
-    return _embed(encoder, graph, adjacency, calibrate, rows)
+    return _embed(encoder, graph, _adjacency(graph), calibrate, rows)
 
 
-def _operator(graph: DeviceGraph, name: str, encoder: BranchedGCN) -> Csr:
-    if name == "diffusion":
-        return diffused(graph, encoder.diffusion)
-    return normalised(graph.indptr, graph.indices, graph.weights)
+def _adjacency(graph: DeviceGraph) -> Rows:
+    return NormalisedRows(graph.indptr, graph.indices, graph.weights)
 
 
-def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Csr, calibrate: bool, rows: int) -> Tensor:
+def _operator(graph: DeviceGraph, name: str, encoder: BranchedGCN) -> Rows:
+    if name != "diffusion":
+        return _adjacency(graph)
+    matrix = diffused(graph, encoder.diffusion)
+
+    def rows(start: int, stop: int) -> Csr:
+        entries = slice(int(matrix.indptr[start]), int(matrix.indptr[stop]))
+        first = matrix.indptr[start : stop + 1] - entries.start
+        return Csr(first, matrix.indices[entries], matrix.values[entries], (stop - start, matrix.shape[1]))
+
+    return rows
+
+
+def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Rows, calibrate: bool, rows: int) -> Tensor:
     assert isinstance(encoder, GCN)
     h: Tensor | None = None
     for layer in range(encoder.num_layers):
-        h = _convolve(encoder, layer, graph, adjacency, h, rows)
+        h = _convolve(encoder.weights[layer], graph, adjacency, h, rows)
         norm = encoder.norms[layer]
         if calibrate and isinstance(norm, BatchNorm):
             norm.calibrate(h)
@@ -54,23 +76,42 @@ def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Csr, calibrate: bo
     return h.float()
 
 
-def _convolve(encoder: GCN, layer: int, graph: DeviceGraph, adjacency: Csr, h: Tensor | None, rows: int) -> Tensor:
-    """A_hat H W of one layer, [N, d']."""
-    weight = encoder.weights[layer]
-    n = graph.num_nodes
-    image = torch.empty(n, weight.shape[1], device=graph.device)
+def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | None, rows: int) -> Tensor:
+    """A_hat H W of one layer, [N, d']; H are the features where it is None."""
+    n, features = graph.num_nodes, graph.features
+    out = _matrix(n, weight.shape[1], graph)
+    if h is None and isinstance(features, MappedStore) and features.width <= weight.shape[1]:
+        # Of mapped features those of the rows' neighbours are read, and nothing is kept for all nodes.
+        for start in range(0, n, rows):
+            part = adjacency(start, min(start + rows, n))
+            nodes, place = torch.unique(part.indices, return_inverse=True)
+            near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
+            out[start : start + rows] = near.product(features.take(nodes).rows()) @ weight
+        return out
+    image = _matrix(n, weight.shape[1], graph)
     for start in range(0, n, rows):
         index = torch.arange(start, min(start + rows, n), device=graph.device)
-        image[start : start + rows] = graph.features.take(index).times(weight) if h is None else h[index] @ weight
-    out = torch.empty_like(image)
+        image[start : start + rows] = features.take(index).times(weight) if h is None else h[index] @ weight
     for start in range(0, n, rows):
-        stop = min(start + rows, n)
-        first, last = int(adjacency.indptr[start]), int(adjacency.indptr[stop])
-        part = Csr(
-            adjacency.indptr[start : stop + 1] - first,
-            adjacency.indices[first:last],
-            adjacency.values[first:last],
-            (stop - start, n),
-        )
-        out[start:stop] = part.product(image)
+        out[start : start + rows] = adjacency(start, min(start + rows, n)).product(image)
     return out
+
+
+def _matrix(n: int, width: int, graph: DeviceGraph) -> Tensor:
+    """An empty float32 [n, width]: in memory, or where the graph is mapped, in a file without a name."""
+    if not isinstance(graph.features, MappedStore) or graph.device.type != "cpu":
+        return torch.empty(n, width, device=graph.device)
+    size, folder = 4 * n * width, tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise InputError(
+            f"{folder}: {free / 2**30:.1f} GiB are free, {size / 2**30:.1f} GiB are needed for one layer of all nodes; "
+            "set TMPDIR to a folder on a larger disk"
+        )
+    handle, path = tempfile.mkstemp(prefix="paretognn-")
+    try:
+        os.close(handle)
+        os.truncate(path, size)
+        return torch.from_file(path, shared=True, size=n * width).view(n, width)
+    finally:
+        os.unlink(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from paretognn.pretext.topo_rec import TopoRecSettings
 from paretognn.sampling import Sampler, SamplerSettings
 from paretognn.training.choice import REGION
 from paretognn.training.config import TrainConfig
+from paretognn.training.inference import ROWS
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
 
@@ -55,6 +57,8 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     if graph.features is not None and not isinstance(graph.features, np.ndarray):
         sparse, stored = True, graph.features.nnz * 8 * 3
     structure = entries * (4 + 8) + n * 16
+    if graph.stored is not None:  # structure and features stay on disk
+        stored, structure = 0, n * 32
     pairs = zip([width_in, *widths], widths, strict=False)
     shared = sum(a * b for a, b in pairs) * 4
     heads = (width_in * widths[-1] + 6 * widths[-1] ** 2) * 4
@@ -63,6 +67,9 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # Embedding all nodes holds a layer's input, its image and its output, beside freed memory that is kept; the
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
+    if graph.stored is not None:
+        near = ROWS * (1 + entries / n)
+        embedding = near * 4 * (6 + 2 * width_in + 2 * max(widths))
     blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
     fitted = max((_FITTED * n * block.width * 4 for block in blocks if block.source != "degree"), default=0)
@@ -150,6 +157,47 @@ def peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
+
+
+class PrivatePeak:
+    """The most memory that this process had to itself, and the most pages of mapped files beside it, while the context
+    was open. Pages of files are the system's to drop: they are no need of the program's.
+
+    Looked at ten times a second; nothing is known where the system is not Linux.
+    """
+
+    def __init__(self, every: float = 0.1) -> None:
+        self.every = every
+        self.private = self.mapped = 0
+
+    def __enter__(self) -> PrivatePeak:
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._look()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(self.every):
+            self._look()
+
+    def _look(self) -> None:
+        with suppress(OSError):
+            found = dict(re.findall(r"^(Rss\w+):\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE))
+            self.private = max(self.private, int(found.get("RssAnon", 0)) * 1024)
+            self.mapped = max(self.mapped, int(found.get("RssFile", 0)) * 1024)
+
+    def to_json(self) -> dict[str, int]:
+        return {"private_bytes": self.private, "mapped_bytes": self.mapped}
+
+    def __str__(self) -> str:
+        if not self.private:
+            return "peak memory is not known on this system"
+        return f"peak memory {self.private / 2**30:.2f} GiB, and {self.mapped / 2**30:.2f} GiB of mapped files"
 
 
 def probe_seconds(graph: Graph, config: TrainConfig, device: str = "cpu") -> float:

@@ -117,7 +117,9 @@ class RunFolder:
         return content
 
     def save_graph(self, graph: Graph, description: dict[str, Any], copy: bool) -> None:
-        """Write ``graph.json`` (counts, checks, digest, where it came from), and a copy where asked for."""
+        """Write ``graph.json`` (counts, checks, digest, where it came from), and a copy where asked for; what is
+        mapped from disk is there already, and is not copied."""
+        copy = copy and graph.stored is None
         if copy:
             save_graph(graph, self.graph_folder)
         self.write_json(self.graph_json, {**description, "digest": graph.digest(), "copy": copy})

@@ -32,7 +32,7 @@ from paretognn.training.checkpoint import (
 from paretognn.training.choice import judge, least
 from paretognn.training.config import TrainConfig
 from paretognn.training.device import require_device
-from paretognn.training.inference import embed
+from paretognn.training.inference import ROWS, embed
 from paretognn.training.metrics import MetricsWriter
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, seeded
 from paretognn.training.prepare import prepare
@@ -124,7 +124,9 @@ class TrainedEncoder:
 def _checked(rows: Tensor, graph: Graph, cause: str) -> np.ndarray:
     """The embeddings float32 [N, d]; InputError naming the first node whose row is not finite."""
     embeddings = rows.float().cpu().numpy()
-    lost = ~np.isfinite(embeddings).all(axis=1)
+    lost = np.concatenate(
+        [~np.isfinite(part).all(axis=1) for part in np.array_split(embeddings, len(rows) // ROWS + 1)]
+    )
     if lost.any():
         first = graph.id_array()[int(lost.argmax())].as_py()
         raise InputError(f"embeddings of {int(lost.sum())} node(s) are not finite, the first '{first}': {cause}")
