@@ -189,11 +189,8 @@ class _Nodes:
         columns = len(self.features)
         kind = _FeatureKind(columns)
         with _Writer(folder / "features.bin", "float32", (columns,)) as writer:
-            for batch in _batches(
-                self.database,
-                f"SELECT CAST({_quoted(self.key)} AS VARCHAR), {label}{numbers} FROM {self.scan}",
-                self.where,
-            ):
+            key = f"CAST({_quoted(self.key)} AS VARCHAR)"
+            for batch in _batches(self.database, f"SELECT {key}, {label}{numbers} FROM {self.scan}"):
                 _require_filled(batch.column(0), f"{self.where}: the id column '{self.key}'", len(kind))
                 ids.append(batch.column(0))
                 labels.append(batch.column(1).cast(pa.string()))
@@ -306,23 +303,23 @@ def _write_edges(
         f"CREATE TEMP TABLE joined AS SELECT a.place AS s, b.place AS t, {'w' if weight else 'NULL::DOUBLE AS w'} "
         f"FROM (SELECT {ends}, {number} AS w FROM {scan}) e LEFT JOIN ids a ON e.s = a.id LEFT JOIN ids b ON e.t = b.id"
     )
-    rows, lost, loops = database.execute(
+    [(rows, lost, loops)] = database.execute(
         "SELECT count(*), count(*) FILTER (s IS NULL OR t IS NULL), count(*) FILTER (s = t) FROM joined"
-    ).fetchone()
+    ).fetchall()
     if lost:
         found = database.execute(
-            f"SELECT DISTINCT id FROM (SELECT {ends} FROM {scan}), LATERAL (VALUES (s), (t)) AS v(id) "
-            "WHERE id IS NULL OR id NOT IN (SELECT id FROM ids) LIMIT 3"
+            f"WITH ends AS (SELECT {ends} FROM {scan}), named AS (SELECT s AS id FROM ends UNION SELECT t FROM ends) "
+            "SELECT id FROM named ANTI JOIN ids USING (id) ORDER BY id LIMIT 3"
         ).fetchall()
         shown = [each for (each,) in found if each is not None]
         what = f"ends that are not in {table.where.name}: {listed(pa.array(shown))}" if shown else "a blank end"
         raise InputError(f"{where}: {lost} row(s) have {what}")
     zero, bad = 0, 0
     if weight is not None:
-        zero, bad = database.execute(
+        [(zero, bad)] = database.execute(
             "SELECT count(*) FILTER (w = 0 AND s <> t), count(*) FILTER (w IS NULL OR NOT isfinite(w) OR w < 0) "
             "FROM joined"
-        ).fetchone()
+        ).fetchall()
     if bad:
         raise InputError(f"{where}: {bad} weight(s) in column '{weight}' are negative, blank, NaN or infinite")
 
@@ -559,9 +556,9 @@ def _require_unique(database: Any, table: _Nodes) -> None:
     key = _quoted(table.key)
     found = database.execute(
         f"SELECT CAST({key} AS VARCHAR), count(*) FROM {table.scan} GROUP BY 1 HAVING count(*) > 1 LIMIT 1"
-    ).fetchone()
-    if found is not None:
-        raise InputError(f"{table.where}: id '{found[0]}' comes {found[1]} times; ids must be unique")
+    ).fetchall()
+    for text, times in found:
+        raise InputError(f"{table.where}: id '{text}' comes {times} times; ids must be unique")
 
 
 def _write_ids(path: Path, ids: pa.Array) -> dict[str, Any]:

@@ -215,7 +215,7 @@ class MappedStore(FeatureStore):
 
     def take(self, rows: Tensor) -> FeatureStore:
         chosen = np.asarray(self._features[rows.cpu().numpy()])
-        return FeatureStore(FeatureStore.scaled(chosen, self._scaling, self._device).dense, nodes=rows)
+        return FeatureStore.scaled(chosen, self._scaling, self._device)
 
     def whole(self) -> FeatureStore:
         return self.take(torch.arange(self.num_rows))

@@ -51,7 +51,7 @@ class NormalisedRows:
 
 def normalised(indptr: Tensor, indices: Tensor, weights: Tensor | None) -> Csr:
     """Square symmetric compressed rows without self-loops -> normalised adjacency with them, as `Csr`."""
-    n = len(indptr) - 1
+    n, indices = len(indptr) - 1, indices.long()
     counts = indptr[1:] - indptr[:-1]
     rows = torch.repeat_interleave(torch.arange(n, device=indptr.device), counts, output_size=len(indices))
     if weights is None:

@@ -45,14 +45,14 @@ class Subgraph:
 
 def whole(graph: DeviceGraph) -> Subgraph:
     """The whole graph as its own sub-graph; nothing is copied."""
-    return Subgraph(graph, None, graph.indptr, graph.indices, graph.weights)
+    return Subgraph(graph, None, graph.indptr, graph.indices.long(), graph.weights)
 
 
 def induced(graph: DeviceGraph, member: Tensor, seeds: Tensor | None = None) -> Subgraph:
     """The sub-graph on the nodes marked in ``member`` (bool [N]); ``seeds`` are ids in the parent."""
     nodes = member.nonzero().squeeze(1)
     if len(nodes) == graph.num_nodes:
-        return Subgraph(graph, None, graph.indptr, graph.indices, graph.weights, seeds)
+        return replace(whole(graph), seeds=seeds)
     local = torch.full((graph.num_nodes,), -1, dtype=torch.int64, device=graph.device)
     local[nodes] = torch.arange(len(nodes), device=graph.device)
     positions, owner = expand_rows(graph.indptr, nodes)

@@ -68,7 +68,7 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
     if graph.stored is not None:
-        near = ROWS * (1 + entries / n)
+        near = min(n, ROWS) * (1 + entries / n)
         embedding = near * 4 * (6 + 2 * width_in + 2 * max(widths))
     blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.

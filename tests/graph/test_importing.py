@@ -1,0 +1,219 @@
+"""An imported graph is the graph that is read from the same tables, whatever its size."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from made import make_graph
+from paretognn.errors import InputError
+from paretognn.graph import read_graph, summarise
+from paretognn.graph.mapped import is_store, open_store, verify
+from paretognn.graph.table_options import TableOptions
+from paretognn.graph.write_table import write_table
+
+pytest.importorskip("duckdb")
+from paretognn.graph import importing
+from paretognn.graph.importing import import_tables
+
+
+def tables(folder, weighted=True, labelled=True, n=120):
+    """Repeats in both directions, a self-loop, an isolated node, ids of all kinds, unlabelled nodes."""
+    graph = make_graph(n)
+    ids = np.array(["007", "7", "NA", "null", "1e5", "a,b", 'q"q', " x ", "é"] + [f"n{i}" for i in range(9, n)])
+    columns = {"id": ids, **{f"x{j}": graph.features[:, j] for j in range(4)}, "count": np.arange(n)}
+    if labelled:
+        columns["label"] = pa.array([None if i % 7 == 0 else "abc"[i % 3] for i in range(n)])
+    pairs = graph.pairs()
+    pairs = pairs[(pairs < n - 1).all(axis=1)]
+    source = np.concatenate([pairs[:, 0], pairs[:40, 1], pairs[:20, 0], [3, 3]])
+    target = np.concatenate([pairs[:, 1], pairs[:40, 0], pairs[:20, 1], [3, 4]])
+    edges = {"source": ids[source], "target": ids[target]}
+    if weighted:
+        edges["weight"] = np.concatenate([np.linspace(0.5, 3, len(source) - 2), [1.0, 0.0]])
+    return pa.table(columns), pa.table(edges)
+
+
+def written(folder, kind, **options):
+    nodes, edges = tables(folder, **options)
+    if kind == "parts":
+        for name, table in (("nodes", nodes), ("edges", edges)):
+            (folder / name).mkdir()
+            for place, start in enumerate(range(0, len(table), 50)):
+                pq.write_table(table[start : start + 50], folder / name / f"{place}.parquet")
+        return folder / "nodes", folder / "edges"
+    for name, table in (("nodes", nodes), ("edges", edges)):
+        write_table(folder / f"{name}.{kind}", table)
+    return folder / f"nodes.{kind}", folder / f"edges.{kind}"
+
+
+def plain(folder):
+    nodes, edges = tables(folder)
+    pq.write_table(nodes, folder / "whole-nodes.parquet")
+    pq.write_table(edges, folder / "whole-edges.parquet")
+
+
+def same(a, b):
+    for name in ("indptr", "indices", "weights", "features", "labels"):
+        one, two = getattr(a, name), getattr(b, name)
+        assert (one is None) == (two is None), name
+        if one is not None:
+            assert one.dtype == two.dtype
+            np.testing.assert_array_equal(one, two)
+    assert a.id_array().equals(b.id_array())
+    assert (a.counts, a.label_names, a.feature_columns) == (b.counts, b.label_names, b.feature_columns)
+
+
+@pytest.mark.parametrize("batch", [7, 1 << 16])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "parts"])
+def test_an_import_is_what_is_read(tmp_path, monkeypatch, kind, batch):
+    monkeypatch.setattr(importing, "ROWS", batch)
+    nodes, edges = written(tmp_path, kind)
+    whole_nodes, whole_edges = tables(tmp_path)
+    pq.write_table(whole_nodes, tmp_path / "whole-nodes.parquet")
+    pq.write_table(whole_edges, tmp_path / "whole-edges.parquet")
+    facts = import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    graph = read_graph(tmp_path / "whole-nodes.parquet", tmp_path / "whole-edges.parquet")
+    for mapped in (True, False):
+        same(open_store(tmp_path / "store", mapped), graph)
+    assert open_store(tmp_path / "store", False).stored is None
+    summary = {**summarise(graph), "components": None, "largest_component": None, "name": facts["name"]}
+    assert json.loads(json.dumps(summary)) == {**facts["summary"], "warnings": summary["warnings"]}
+    assert set(facts["warnings"]) == set(graph.warnings)
+    assert list((tmp_path).glob("store.importing*")) == []
+
+
+@pytest.mark.parametrize("options", [{"weighted": False}, {"labelled": False}])
+def test_weights_and_labels_may_be_missing(tmp_path, options):
+    nodes, edges = written(tmp_path, "parquet", **options)
+    import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    same(read_graph(graph=tmp_path / "store"), read_graph(nodes, edges))
+
+
+def test_columns_are_chosen_as_for_tables(tmp_path):
+    nodes, edges = written(tmp_path, "parquet")
+    options = {
+        "label_column": "count",
+        "feature_columns": ("x1", "x3"),
+        "source_column": "target",
+        "target_column": "source",
+    }
+    import_tables(nodes, edges, tmp_path / "store", TableOptions(**options))
+    same(read_graph(graph=tmp_path / "store"), read_graph(nodes, edges, **options))
+
+
+def change(folder, name, how):
+    file = folder / f"{name}.parquet"
+    pq.write_table(how(pq.read_table(file)), file)
+
+
+def column(table, name, values):
+    return table.set_column(table.column_names.index(name), name, pa.array(values))
+
+
+def replaced(table, name, row, value):
+    values = table[name].to_pylist()
+    values[row] = value
+    return column(table, name, values)
+
+
+FAULTS = [
+    ("nodes", lambda t: replaced(t, "id", 5, "7"), "id '7' comes 2 times"),
+    ("nodes", lambda t: replaced(t, "id", 5, None), "id column 'id' is blank in row 6"),
+    ("nodes", lambda t: replaced(t, "x2", 5, float("nan")), "column 'x2' has no finite number for node 'a,b'"),
+    ("nodes", lambda t: replaced(t, "x2", 5, None), "column 'x2' has no finite number for node 'a,b'"),
+    (
+        "nodes",
+        lambda t: column(t, "x2", ["red"] * len(t)),
+        "column 'x2' .* is not numeric; leave it out with --drop-columns",
+    ),
+    ("nodes", lambda t: t[:0], "has no rows"),
+    ("nodes", lambda t: column(t, "id", np.arange(len(t)) / 2), "column 'id' .* is no id"),
+    (
+        "edges",
+        lambda t: replaced(t, "target", 5, "stranger"),
+        "1 row.s. have ends that are not in nodes.parquet: stranger",
+    ),
+    ("edges", lambda t: replaced(t, "target", 5, None), "1 row.s. have a blank end"),
+    ("edges", lambda t: replaced(t, "weight", 5, -1.0), "1 weight.s. in column 'weight' are negative"),
+    ("edges", lambda t: t.select(["source"]), "needs two columns"),
+]
+
+
+@pytest.mark.parametrize(("name", "how", "said"), FAULTS)
+def test_what_is_wrong_with_a_table_is_said(tmp_path, name, how, said):
+    nodes, edges = written(tmp_path, "parquet")
+    change(tmp_path, name, how)
+    with pytest.raises(InputError, match=said):
+        import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    assert not (tmp_path / "store").exists()
+
+
+def test_what_is_wrong_with_a_request_is_said(tmp_path):
+    nodes, edges = written(tmp_path, "parquet")
+    for options, said in (
+        ({"categorical": ("x1",)}, "--categorical is for graphs in memory"),
+        ({"impute": "mean"}, "--impute is for graphs in memory"),
+        ({"id_column": "idd"}, "no column 'idd' .--id-column. .did you mean 'id'"),
+        ({"drop_columns": ("y",)}, "no column 'y' .--drop-columns"),
+    ):
+        with pytest.raises(InputError, match=said):
+            import_tables(nodes, edges, tmp_path / "store", TableOptions(**options))
+    with pytest.raises(InputError, match="no such file or folder"):
+        import_tables(tmp_path / "nowhere.parquet", edges, tmp_path / "store", TableOptions())
+    import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    with pytest.raises(InputError, match="already holds an imported graph"):
+        import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    with pytest.raises(InputError, match="holds no imported graph"):
+        open_store(tmp_path)
+
+
+def test_an_import_goes_on_where_it_was_and_begins_anew_with_other_tables(tmp_path, monkeypatch):
+    nodes, edges = written(tmp_path, "parquet")
+    whole = importing._write_edges
+
+    def broken(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importing, "_write_edges", broken)
+    with pytest.raises(KeyboardInterrupt):
+        import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    assert not is_store(tmp_path / "store")
+    monkeypatch.setattr(importing, "_write_edges", whole)
+    lines = []
+    import_tables(nodes, edges, tmp_path / "store", TableOptions(), say=lines.append)
+    assert "nodes: done before" in lines
+    same(read_graph(graph=tmp_path / "store"), read_graph(nodes, edges))
+
+    monkeypatch.setattr(importing, "_write_edges", broken)
+    with pytest.raises(KeyboardInterrupt):
+        import_tables(nodes, edges, tmp_path / "other", TableOptions())
+    change(tmp_path, "nodes", lambda t: column(t, "x0", np.ones(len(t))))
+    monkeypatch.setattr(importing, "_write_edges", whole)
+    lines.clear()
+    import_tables(nodes, edges, tmp_path / "other", TableOptions(), say=lines.append)
+    assert "reading nodes" in lines
+    same(read_graph(graph=tmp_path / "other"), read_graph(nodes, edges))
+
+
+def test_a_damaged_store_is_noticed(tmp_path):
+    nodes, edges = written(tmp_path, "parquet")
+    store = tmp_path / "store"
+    import_tables(nodes, edges, store, TableOptions())
+    verify(store)
+    content = bytearray((store / "features.bin").read_bytes())
+    content[100] ^= 1
+    (store / "features.bin").write_bytes(content)
+    for read in (verify, lambda path: open_store(path, False)):
+        with pytest.raises(InputError, match=r"features.bin: corrupt \(its content does not match"):
+            read(store)
+    (store / "features.bin").write_bytes(content[:-4])
+    with pytest.raises(InputError, match=r"features.bin: corrupt \(\d+ bytes, where \d+ are needed"):
+        open_store(store, True)
+    (store / "ids.arrow").write_bytes(b"no")
+    for name in ("store.json",):
+        (store / name).write_text("{}")
+        with pytest.raises(InputError, match="is of another version"):
+            open_store(store)
