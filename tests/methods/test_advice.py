@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from made import make_graph
-from paretognn.graph import Split, as_graph
+from paretognn.graph import Split, as_graph, build_graph
 from paretognn.graph.homophily import feature_homophily
 from paretognn.methods.advice import advise, format_advice
 
@@ -121,3 +121,12 @@ def test_a_graph_without_features():
     assert advice.feature_homophily is None
     assert any("no features" in word for word in advice.words)
     assert "positions and degrees" in advice.method_why
+
+
+def test_weights_with_a_heavy_tail():
+    graph = make_graph(100)
+    pairs = graph.pairs()
+    for weights, said in ((np.ones(len(pairs)), False), (np.linspace(1, 3, len(pairs)), False),
+                          (np.exp(4 * np.random.default_rng(0).standard_normal(len(pairs))), True)):  # fmt: skip
+        weighted = build_graph(100, *pairs.T, weights, features=graph.features)
+        assert ("edge weights are uneven" in hurts(weighted)) == said

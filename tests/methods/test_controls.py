@@ -51,3 +51,15 @@ def test_tiny_graphs(name, n):
     graph = build_graph(n, np.arange(n - 1), np.arange(1, n), features=np.eye(n, 3))
     config, _ = method_config(graph)
     assert np.isfinite(control_embeddings(name, graph, config)).all()
+
+
+def test_units_of_a_column_do_not_matter_where_the_encoder_standardises():
+    graph = make_graph(60)
+    units = graph.replace(features=graph.features * np.geomspace(1, 1e4, graph.num_features, dtype=np.float32) + 5)
+    config = method_config(graph, "paretognn")[0]
+    assert config.features == "standardise"
+    for name in CONTROLS[:2]:
+        one, two = (control_embeddings(name, each, config) for each in (graph, units))
+        np.testing.assert_allclose(one, two, atol=1e-3)
+    plain = config.model_copy(update={"features": "none"})
+    np.testing.assert_array_equal(control_embeddings("raw-features", units, plain), units.features)

@@ -23,6 +23,8 @@ _REGION = 50_000
 _FEW = 0.01
 """A share of the nodes below which something is not worth a warning."""
 _DENSE, _HUBS, _MANY_COMPONENTS, _ONE_CLASS = 0.1, 0.1, 0.5, 0.9
+_HEAVY = 0.2
+"""Share of all weight at a hundredth of the edges from which weights are uneven."""
 _NO_MORE = 0.05
 """Edge homophily from chance, below which it is called that."""
 _NODES_FOR_AN_ID = 20
@@ -142,6 +144,13 @@ def _hurts(graph: Graph, s: dict[str, Any], twins: int, crossing: int) -> list[s
             f"{twins:,} nodes have the features and neighbours of another node: split between training and test, such "
             f"twins make scores too good{public}"
         )
+    if graph.weights is not None and len(graph.weights):
+        heaviest = np.sort(graph.weights)[-max(1, len(graph.weights) // 100) :].sum() / graph.weights.sum()
+        if heaviest >= _HEAVY:
+            found.append(
+                f"edge weights are uneven: 1% of the edges have {_percent(float(heaviest))} of their sum, and most "
+                "neighbours hardly count; give their logarithms, or no weights"
+            )
     isolated = s["isolated_nodes"]
     if s["edges"] and isolated >= _FEW * n:
         found.append(

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretognn.graph import Graph
+from paretognn.nn import FeatureScaling
 from paretognn.training.config import TrainConfig
 from paretognn.training.prepare import with_features
 from paretognn.training.trainer import untrained
@@ -50,10 +51,18 @@ CONTROLS = ("raw-features", "smoothed-features", "spectral", "untrained")
 
 
 def control_embeddings(name: str, graph: Graph, config: TrainConfig, device: str = "cpu") -> np.ndarray:
-    """Embeddings of a control at the width of ``config``'s embeddings; only ``graph`` is looked at."""
+    """Embeddings of a control at the width of ``config``'s embeddings; only ``graph`` is looked at.
+
+    Dense features are standardised where the encoder's are: a column in thousands would drown the others, and a control
+    beaten by a matter of units says nothing of training.
+    """
     width = config.width
     if name == "untrained":
         return untrained(graph, config, device).embed(graph)
+    graph = with_features(graph)
+    if config.features == "standardise" and isinstance(graph.features, np.ndarray):
+        scaling = FeatureScaling.fit(graph.features, config.features)
+        graph = graph.replace(features=(graph.features - scaling.mean) * scaling.scale)
     make: Callable[[Graph, int, int], np.ndarray] = {
         "raw-features": raw_features,
         "smoothed-features": smoothed_features,
