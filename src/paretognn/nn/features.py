@@ -62,6 +62,15 @@ def _blocks(features: np.ndarray) -> Iterator[np.ndarray]:
 
 
 _BLOCK_ROWS = 1 << 16
+
+
+def _inverse_sums(features: Features) -> np.ndarray:
+    """float32 [N]: one over every row's 1-norm, 0 for a row that has none."""
+    norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
+    some = norm > np.finfo(np.float32).tiny  # the inverse of less is infinite
+    return np.where(some, 1.0 / np.where(some, norm, 1), 0).astype(np.float32)
+
+
 DENSE_FROM = 0.05
 """Density from which a dense product, which may aggregate first, beats a sparse one."""
 _DENSE_BYTES = 1 << 30
@@ -93,9 +102,7 @@ class FeatureStore:
         if isinstance(features, np.memmap):
             return MappedStore(features, scaling, torch.device(device))
         if scaling.kind == "row":
-            norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
-            some = norm > np.finfo(np.float32).tiny  # the inverse of less is infinite
-            inverse = np.where(some, 1.0 / np.where(some, norm, 1), 0).astype(np.float32)
+            inverse = _inverse_sums(features)
             features = (
                 sp.csr_array(sp.diags_array(inverse) @ features)
                 if sp.issparse(features)
@@ -215,7 +222,13 @@ class MappedStore(FeatureStore):
 
     def take(self, rows: Tensor) -> FeatureStore:
         chosen = np.asarray(self._features[rows.cpu().numpy()])
-        return FeatureStore.scaled(chosen, self._scaling, self._device)
+        # In place: these may be the features of many neighbours.
+        if self._scaling.kind == "row":
+            chosen *= _inverse_sums(chosen)[:, None]
+        elif self._scaling.kind == "standardise":
+            chosen -= self._scaling.mean
+            chosen *= self._scaling.scale
+        return FeatureStore(torch.from_numpy(chosen).to(self._device))
 
     def whole(self) -> FeatureStore:
         return self.take(torch.arange(self.num_rows))

@@ -18,6 +18,8 @@ from paretognn.sampling import DeviceGraph, diffused
 from paretognn.sampling.normalise import NormalisedRows, normalised
 
 ROWS = 16384
+FEWER = 4
+"""Batches are so much smaller where the features of all neighbours of a batch are read."""
 
 Rows = Callable[[int, int], Csr]
 """The rows of an operator from a first to before a last, [., N]."""
@@ -82,11 +84,11 @@ def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | N
     out = _matrix(n, weight.shape[1], graph)
     if h is None and isinstance(features, MappedStore) and features.width <= weight.shape[1]:
         # Of mapped features those of the rows' neighbours are read, and nothing is kept for all nodes.
-        for start in range(0, n, rows):
-            part = adjacency(start, min(start + rows, n))
+        for start in range(0, n, fewer := max(1, rows // FEWER)):
+            part = adjacency(start, min(start + fewer, n))
             nodes, place = torch.unique(part.indices, return_inverse=True)
             near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
-            out[start : start + rows] = near.product(features.take(nodes).rows()) @ weight
+            out[start : start + fewer] = near.product(features.take(nodes).rows()) @ weight
         return out
     image = _matrix(n, weight.shape[1], graph)
     for start in range(0, n, rows):

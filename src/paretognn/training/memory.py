@@ -21,7 +21,7 @@ from paretognn.pretext.topo_rec import TopoRecSettings
 from paretognn.sampling import Sampler, SamplerSettings
 from paretognn.training.choice import REGION
 from paretognn.training.config import TrainConfig
-from paretognn.training.inference import ROWS
+from paretognn.training.inference import FEWER, ROWS
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
 
@@ -68,8 +68,8 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
     if graph.stored is not None:
-        near = min(n, ROWS) * (1 + entries / n)
-        embedding = near * 4 * (6 + 2 * width_in + 2 * max(widths))
+        near = min(n, ROWS // FEWER) * (1 + entries / n)
+        embedding = 4 * (near * 6 * width_in + ROWS * (4 * entries / n + 3 * max(widths)))
     blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
     fitted = max((_FITTED * n * block.width * 4 for block in blocks if block.source != "degree"), default=0)
