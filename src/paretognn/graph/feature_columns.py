@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -30,10 +30,13 @@ class FeatureReader:
 
     ids : [N] the nodes, for messages.
     impute : None (a gap is an error), ``zero`` or ``mean``.
+    means : by column, what ``mean`` fills in; None for the mean of the column's own values.
     """
 
-    def __init__(self, table: Table, ids: pa.StringArray, impute: str | None) -> None:
-        self._table, self._ids, self._impute = table, ids, impute
+    def __init__(
+        self, table: Table, ids: pa.StringArray, impute: str | None, means: Mapping[str, float] | None = None
+    ) -> None:
+        self._table, self._ids, self._impute, self._means = table, ids, impute, means
         self.warnings: list[str] = []
 
     def read(
@@ -96,8 +99,7 @@ class FeatureReader:
                     f"{self._table.path}: {said}, the first at node '{shown(nodes[0].as_py())}'; "
                     "use --impute zero or --impute mean to fill them"
                 )
-            good = values[np.isfinite(values)]
-            fill = good.mean(dtype=np.float64) if self._impute == "mean" and len(good) else 0.0
+            fill = self._mean(name, values) if self._impute == "mean" else 0.0
             values = values.copy()
             values[bad] = fill
             self.warnings.append(f"{said}, filled with {fill:.6g} (nodes {listed(nodes)})")
@@ -105,6 +107,12 @@ class FeatureReader:
         if len(rows) < SPARSE_BELOW * len(values):
             return rows.astype(np.int32), values[rows]
         return values
+
+    def _mean(self, name: str, values: np.ndarray) -> float:
+        if self._means is not None:
+            return self._means[name]
+        good = values[np.isfinite(values)]
+        return float(good.mean(dtype=np.float64)) if len(good) else 0.0
 
     def _one_hot(self, name: str, column: pa.ChunkedArray, categories: list[str]) -> list[_Column]:
         codes = pc.index_in(column, value_set=pa.array(categories, pa.string()))
