@@ -21,6 +21,9 @@ from paretognn.graph.table import Table
 SPARSE_FROM = 1 << 18
 """Cells [N x D] below which a sparse matrix saves too little to be worth it."""
 
+MANY = 100
+"""Values of a categorical column above which it is warned of, where they are also more than half of the rows."""
+
 _Column = np.ndarray | tuple[np.ndarray, np.ndarray]
 """All N values; or the rows (int32) and values of those that are not zero."""
 
@@ -31,12 +34,18 @@ class FeatureReader:
     ids : [N] the nodes, for messages.
     impute : None (a gap is an error), ``zero`` or ``mean``.
     means : by column, what ``mean`` fills in; None for the mean of the column's own values.
+    labelled : whether the table has a column of labels; where not, a column of text may be meant to be that.
     """
 
     def __init__(
-        self, table: Table, ids: pa.StringArray, impute: str | None, means: Mapping[str, float] | None = None
+        self,
+        table: Table,
+        ids: pa.StringArray,
+        impute: str | None,
+        means: Mapping[str, float] | None = None,
+        labelled: bool = True,
     ) -> None:
-        self._table, self._ids, self._impute, self._means = table, ids, impute, means
+        self._table, self._ids, self._impute, self._means, self._labelled = table, ids, impute, means, labelled
         self.warnings: list[str] = []
 
     def read(
@@ -52,7 +61,7 @@ class FeatureReader:
         found; with it, exactly its columns. Raises InputError for text and for values that are not finite.
         """
         if schema is None:
-            one_hot = {name: self._categories(data[name]) for name in categorical}
+            one_hot = {name: self._categories(name, data[name]) for name in categorical}
             place = {name: k for k, name in enumerate(self._table.names)}
             order = sorted([*numeric, *categorical], key=place.__getitem__)
             schema = [FeatureColumn(name, category) for name in order for category in one_hot.get(name, [None])]
@@ -66,8 +75,14 @@ class FeatureReader:
                 columns += self._one_hot(source, data[source], [str(category) for category in wanted])
         return _assemble(columns, len(self._ids)), tuple(schema)
 
-    def _categories(self, column: pa.ChunkedArray) -> list[str]:
-        return sorted((v for v in pc.unique(column).to_pylist() if v.strip()), key=natural_order)
+    def _categories(self, name: str, column: pa.ChunkedArray) -> list[str]:
+        found = sorted((v for v in pc.unique(column).to_pylist() if v.strip()), key=natural_order)
+        if len(found) > max(MANY, len(column) / 2):
+            self.warnings.append(
+                f"column '{name}' has {len(found):,} values in {len(column):,} rows, and gives as many features, which "
+                f"hardly any two nodes share; --drop-columns {name} leaves it out"
+            )
+        return found
 
     def _check_text(self, data: dict[str, pa.ChunkedArray], numeric: Sequence[str]) -> None:
         faults: dict[str, NotNumericError] = {}
@@ -81,11 +96,12 @@ class FeatureReader:
             return
         name, fault = next(iter(faults.items()))
         node = shown(self._ids[fault.row].as_py())
+        label = "" if self._labelled else f", or --label-column {name} where it is the label"
         others = list(faults)[1:]
         also = f"; {len(others)} more such column(s): {listed(pa.array(others))}" if others else ""
         raise InputError(
             f"{self._table.path}: column '{name}' is not numeric: {fault.what}, the first {fault.value!r} at "
-            f"node '{node}'; use --drop-columns {name}, or --categorical {name} for one column a value{also}"
+            f"node '{node}'; use --drop-columns {name}, or --categorical {name} for one column a value{label}{also}"
         )
 
     def _number(self, name: str, column: pa.ChunkedArray) -> _Column:

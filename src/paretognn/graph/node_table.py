@@ -79,7 +79,7 @@ def read_node_rows(
     check_unique(ids, str(path), table.number)
     labels, label_names = encode_labels(data[label]) if label else (None, ())
     features, columns = None, None
-    reader = FeatureReader(table, ids, options.impute, means)
+    reader = FeatureReader(table, ids, options.impute, means, labelled=label is not None or schema is not None)
     if numeric or categorical:
         features, columns = reader.read(data, numeric, categorical, schema)
     return NodeRows(ids, features, columns, labels, label_names, str(path), tuple(notes), tuple(reader.warnings))
