@@ -149,7 +149,7 @@ def command(
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
     if resolved.alternatives:
-        say(f"chosen without labels: {said_of(trained.assembly.settings)}")
+        say(f"chosen without labels: {said_of(trained.assembly.found())}")
     seconds, memory = time.monotonic() - started, peak_memory()
     say(f"trained in {seconds:.0f} s, peak memory {memory / 2**30:.1f} GiB")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
