@@ -17,6 +17,7 @@ from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import DEFAULT, method_config, run_method, searched_in
+from paretognn.methods.names import check_asked
 from paretognn.methods.recipe import said_of
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
@@ -223,6 +224,7 @@ def _start(
         raise InputError(f"{folder.path}: is a file; --out names a folder")
     if folder.occupied():
         raise InputError(f"{folder.path}: is not empty; choose another --out")
+    check_asked(overrides)
     with costs.stage("reading the graph"):
         if origin is None:
             graph, place = source.load(), source.to_json()
