@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -24,6 +25,15 @@ class NonFiniteError(RuntimeError):
 
 
 def suggest(name: object, known: Iterable[str]) -> str:
-    """``" (did you mean 'x'?)"`` for the nearest known name, or the empty string."""
-    near = difflib.get_close_matches(str(name), list(known), n=1)
+    """``" (did you mean 'x'?)"`` for the nearest known name, or else one that ``name`` is the end or the initials of;
+    the empty string without any."""
+    names = list(known)
+    near = difflib.get_close_matches(str(name), names, n=1) or [each for each in names if _short_for(str(name), each)]
     return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def _short_for(name: str, full: str) -> bool:
+    """Whether ``name`` is ``rate``, ``lr`` or, of a path, ``learning_rate`` to ``optimizer.learning_rate``."""
+    words = re.split(r"[^A-Za-z0-9]+", full.rpartition(".")[2])
+    initials = "".join(word[:1] for word in words)
+    return len(name) > 1 and (full.endswith((f"_{name}", f"-{name}", f".{name}")) or initials == name)

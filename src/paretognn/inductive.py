@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paretognn.graph import TableOptions, merge_graphs, read_rows
+from paretognn.graph import Graph, TableOptions, merge_graphs, read_rows
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder
 
@@ -35,10 +35,21 @@ def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -
     base = run_graph(folder)
     options = TableOptions.of(**{**_training_options(folder), **source.options})
     nodes = None if source.nodes is None else Path(source.nodes)
-    rows = read_rows(nodes, Path(source.edges), options, schema=base.feature_columns or ())
+    means = column_means(base) if options.impute == "mean" else None
+    rows = read_rows(nodes, Path(source.edges), options, schema=base.feature_columns or (), means=means)
     merged, new = merge_graphs(base, rows)
     said = tuple(w for w in merged.warnings if w not in base.warnings)
     return NewEmbeddings(merged.id_array().take(pa.array(new)), trained.embed(merged)[new], said)
+
+
+def column_means(graph: Graph) -> dict[str, float]:
+    """The mean of each numeric column of the graph's table, which is that of its values before gaps were filled with
+    it."""
+    if graph.features is None or graph.feature_columns is None:
+        return {}
+    means = np.asarray(graph.features.mean(axis=0, dtype=np.float64)).ravel().tolist()
+    pairs = zip(graph.feature_columns, means, strict=True)
+    return {column.source: mean for column, mean in pairs if column.category is None}
 
 
 def _training_options(folder: RunFolder) -> dict[str, object]:

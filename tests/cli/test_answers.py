@@ -45,6 +45,20 @@ def test_classify_carries_a_table_of_labels_to_every_node(trained, capsys):
         assert row["predicted"] == ("yes" if float(row["p(yes)"]) > 0.5 else "no")
 
 
+def test_classify_is_told_whether_a_file_has_a_header(trained, capsys):
+    folder, _ = trained
+    rows = "".join(f"n{i},{'yes' if i % 2 else 'no'}\n" for i in range(5, 25))
+    for header, text in {"no": rows, "yes": "who,fraud\n" + rows}.items():
+        (folder / "known.csv").write_text(text)
+        asked = ["classify", str(folder / "R"), "--labels", str(folder / "known.csv"), "--out", str(folder / "p.csv")]
+        assert run(asked) == 2
+        assert "--header yes" in capsys.readouterr().err
+        assert run([*asked, "--header", header]) == 0
+        assert "20 labelled nodes of 2 classes" in " ".join(capsys.readouterr().err.split())
+    assert run([*asked, "--header", "maybe"]) == 2
+    assert "header must be" in capsys.readouterr().err
+
+
 def test_classify_takes_the_run_s_own_labels_or_says_that_there_are_none(trained, capsys):
     folder, _ = trained
     assert run(["classify", str(folder / "R"), "--out", str(folder / "p.parquet")]) == 0

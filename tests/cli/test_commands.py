@@ -58,6 +58,22 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--method", "paretogn"], "unknown method 'paretogn' (did you mean 'paretognn'?)"),
+        (["--preset", "fast"], "unknown preset 'fast'"),
+        (["--set", "optimizer.lr=0.1"], "unknown setting 'optimizer.lr' (did you mean 'learning_rate'?)"),
+        (["--set", "learning_rate=0.1"], "unknown setting 'learning_rate' (did you mean 'optimizer.learning_rate'?)"),
+        (["--set", "tasks.mi_ngs.temperature=1"], "unknown pretext task 'mi_ngs'"),
+    ],
+)
+def test_wrong_names_are_found_before_anything_is_read(tmp_path, capsys, words, message):
+    source = ["--nodes", str(tmp_path / "none.csv"), "--edges", str(tmp_path / "none.csv")]
+    assert run(["train", *source, *words, "--out", str(tmp_path / "R")]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
 @pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_wrong_input_is_one_line_and_exit_code_2(tables, capsys, arguments, message):
     folder, _ = tables

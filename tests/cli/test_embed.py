@@ -68,6 +68,21 @@ def test_new_tables_must_have_the_training_columns(trained, capsys):
     assert not (folder / "new.parquet").exists()
 
 
+def test_gaps_of_new_nodes_are_filled_with_the_means_of_training(trained, capsys):
+    folder, _ = trained
+    (folder / "links.csv").write_text("source,target\nnew1,007\nnew2,007\n")
+    with (folder / "nodes.csv").open(newline="") as file:
+        mean = np.mean([float(row["x0"]) for row in csv.DictReader(file)])
+    made = {}
+    for name, (first, how) in {"gap": ("", ["--impute", "mean"]), "filled": (f"{mean:.9g}", [])}.items():
+        (folder / "new.csv").write_text(f"id,x0,x1,x2,x3\nnew1,{first},0,0,0\nnew2,90,1,0,0\n")
+        new = ["--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
+        assert run(["embed", str(folder / "R"), *new, *how, "--out", str(folder / f"{name}.npy")]) == 0
+        made[name] = np.load(folder / f"{name}.npy")
+    assert f"column 'x0' has 1 blank, NaN or infinite value(s), filled with {mean:.6g}" in capsys.readouterr().err
+    np.testing.assert_allclose(made["gap"], made["filled"], atol=1e-6)
+
+
 def test_new_edges_alone_join_a_run_without_features(tables):
     folder, _ = tables
     only = ["--edges", str(folder / "edges.csv")]

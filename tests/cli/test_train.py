@@ -11,6 +11,7 @@ from cli.small_tables import FAST, graph_of
 from paretognn.cli.main import run
 from paretognn.errors import InputError
 from paretognn.training import RunFolder
+from paretognn.training.cost import read_cost
 
 
 def test_a_sampler_for_every_task(tables, capsys):
@@ -83,6 +84,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tables):
     assert "--resume" in errors
     assert "Traceback" not in errors
     assert list((folder / "R" / "checkpoints").glob("*.json"))
+    assert "training and embedding" in read_cost(RunFolder(folder / "R"))
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 2
 
 
@@ -125,6 +127,23 @@ def test_resuming_a_finished_run_keeps_its_scores_and_extending_it_does_not(trai
     assert scores.exists()
     assert run(["train", "--resume", "--out", str(folder / "R"), "--steps", "3"]) == 0
     assert not scores.exists()
+
+
+def test_seconds_of_training_add_up_over_sessions_and_count_no_session_without_steps(trained):
+    folder, _ = trained
+    home = RunFolder(folder / "R")
+    home.write_json(
+        home.cost_file,
+        {"training and embedding": {"seconds": 5000, "peak_bytes": 1}, "scoring": {"seconds": 7, "peak_bytes": 1}},
+    )
+    before = home.cost_file.read_bytes()
+    assert run(["train", "--resume", "--out", str(home.path)]) == 0
+    assert home.cost_file.read_bytes() == before
+    assert run(["train", "--resume", "--out", str(home.path), "--steps", "3"]) == 0
+    costs = read_cost(home)
+    assert 5000 < costs["training and embedding"].seconds < 5600
+    assert costs["training and embedding"].peak_bytes > 1
+    assert costs["scoring"].seconds == 7
 
 
 def test_a_refused_extension_changes_nothing(trained, capsys, monkeypatch):

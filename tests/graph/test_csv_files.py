@@ -117,6 +117,12 @@ def test_c17_a_headerless_node_table_keeps_its_first_node(desk):
         ("source,target\na,b\n".encode("utf-16"), "UTF-16"),
         (gzip.compress(b"source,target\na,b\n" * 99)[:-9], "not a whole gzip file"),
         ("source,target\na," + "b" * 200_000, "not a table of delimited text: field larger"),
+        (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", "is a spreadsheet .or other binary file.: save it as CSV or"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "is a spreadsheet"),
+        (
+            "who,whom\n",
+            "edges.csv has no rows below its first line 'who,whom'; if that is a row itself, say --header no",
+        ),
         (b"PAR1 and then nothing", "not a whole Parquet file"),
     ],
 )

@@ -3,6 +3,7 @@ import pytest
 
 from paretognn.errors import InputError
 from paretognn.graph.label_table import read_labels
+from paretognn.graph.table_options import TableOptions
 
 IDS = pa.array(["007", "7", "a", "b"])
 
@@ -10,7 +11,7 @@ IDS = pa.array(["007", "7", "a", "b"])
 def read(tmp_path, text, **options):
     path = tmp_path / "known.csv"
     path.write_text(text)
-    return read_labels(path, IDS, **options)
+    return read_labels(path, IDS, TableOptions(**options))
 
 
 def test_labels_are_joined_by_the_text_of_the_id(tmp_path):
@@ -23,6 +24,15 @@ def test_a_column_named_label_or_asked_for_is_taken_among_others(tmp_path):
     assert read(tmp_path, text)[1] == ("x", "y")
     assert read(tmp_path, text, label_column="other")[1] == ("p", "q")
     assert read(tmp_path, "who,label\na,x\nb,y\n", id_column="who")[0].tolist() == [-1, -1, 0, 1]
+
+
+def test_a_header_of_other_names_is_told_by_its_option(tmp_path):
+    text = "who,kind\na,x\nb,y\n"
+    with pytest.raises(InputError, match="say --header yes or --header no"):
+        read(tmp_path, text)
+    assert read(tmp_path, text, header="yes")[1] == ("x", "y")
+    assert read(tmp_path, "a,x\nb,y\n", header="no")[0].tolist() == [-1, -1, 0, 1]
+    assert read(tmp_path, "who,label\na,x\nb,y\n")[1] == ("x", "y")
 
 
 @pytest.mark.parametrize(

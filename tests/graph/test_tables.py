@@ -228,6 +228,23 @@ def test_c16_a_text_column_names_itself_and_its_first_value(desk):
         desk.read({"id": ["a"], "t": pa.array([0], pa.timestamp("s"))}, {"source": ["a"], "target": ["a"]})
 
 
+def test_c16_a_text_column_may_be_the_label(desk):
+    with pytest.raises(InputError, match="--label-column city where it is the label"):
+        desk.read("id,x,city\na,1,Rome\nb,2,Oslo\n", "source,target\na,b\n")
+    with pytest.raises(InputError, match="is not numeric") as error:
+        desk.read("id,x,city,label\na,1,Rome,0\nb,2,Oslo,1\n", "source,target\na,b\n")
+    assert "--label-column" not in str(error.value)
+
+
+def test_a_categorical_column_of_hardly_any_equal_values_is_warned_of(desk):
+    def warnings(distinct):
+        rows = "".join(f"n{i},day {i % distinct}\n" for i in range(240))
+        return desk.read("id,seen\n" + rows, "source,target\nn1,n2\n", categorical=["seen"]).warnings
+
+    assert "column 'seen' has 121 values in 240 rows" in warnings(121)[0]
+    assert not any("seen" in line for line in warnings(120))
+
+
 @pytest.mark.parametrize(
     "column",
     [

@@ -35,6 +35,16 @@ def test_words_count_as_often_as_they_are_there():
     assert sources == ["features", "raw-features"]
 
 
+def test_words_tell_the_columns_that_a_graph_has():
+    graph = make_graph(400, 4, d=20)
+    trained, rows = train(graph, method_config(graph, "best", overrides=FAST)[0])
+    assert said_of(trained.assembly.found()) == (
+        "88 columns of the encoder's output, smoothed 2 times; "
+        "beside it 20 of neighbourhood (1), 96 of position (0.5), 8 of degree (0.3)"
+    )
+    assert rows.shape[1] == 88 + 20 + 96 + 8
+
+
 def test_in_words():
     graph = make_graph()
     assert said_of(method_config(graph, "paretognn")[0].assembly) == "the encoder's output"

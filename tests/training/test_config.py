@@ -2,7 +2,7 @@ import pytest
 
 from paretognn.errors import InputError
 from paretognn.training import make_config, merge, read_config_file
-from paretognn.training.config import parse_assignment
+from paretognn.training.config import check_names, parse_assignment
 
 TASKS = {"tasks": {"feat_rec": {}}}
 
@@ -36,6 +36,29 @@ def test_a_wrong_setting_is_one_line_that_names_it(assignment, message):
     with pytest.raises(InputError, match=message) as caught:
         make_config(merge(TASKS, parse_assignment(assignment)))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("optimizer.rate=1", "unknown setting 'optimizer.rate' .did you mean 'learning_rate'"),
+        ("tasks.feat_rec.edge_drp=0.1", "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'edge_drop'"),
+        ("encoder.name=gnc", "did you mean 'gcn'"),
+        ("reconciler={name: mgda-frank-wolfe, settings: {tolerence: 1}}", "'reconciler.settings.tolerence' .did you"),
+        ("stopping.nme=plateau", "unknown setting 'stopping.nme'"),
+    ],
+)
+def test_names_of_a_part_of_a_tree_are_checked_alone(assignment, message):
+    with pytest.raises(InputError, match=message):
+        check_names(parse_assignment(assignment))
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    ["steps=many", "tasks.mi_ng=null", "tasks.mi_ng.sampler.seeds=3", "reconciler.settings.tolerance=1", "encoder=3"],
+)
+def test_what_needs_the_rest_of_a_tree_is_not_checked_alone(assignment):
+    check_names(parse_assignment(assignment))
 
 
 def test_values_are_yaml():

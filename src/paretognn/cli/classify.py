@@ -11,6 +11,7 @@ from paretognn.cli.as_json import AsJson
 from paretognn.cli.console import say
 from paretognn.downstream.labelling import label_nodes
 from paretognn.errors import InputError
+from paretognn.graph import TableOptions
 from paretognn.graph.label_table import read_labels
 from paretognn.sources import run_embeddings
 from paretognn.training import RunFolder
@@ -33,15 +34,17 @@ def command(
     labels: Annotated[Path | None, typer.Option(help="Table of ids and labels; default the run's own labels.")] = None,
     id_column: Annotated[str | None, typer.Option(help="Id; default 'id' or 'node_id', else the first column.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Label; default 'label', else the only other one.")] = None,
+    header: Annotated[str, typer.Option(help="Whether a CSV file has a header line: auto, yes or no.")] = "auto",
     seed: Annotated[int, typer.Option(min=0, help="Draws the folds.")] = 0,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
     check_out(out)
+    options = TableOptions(id_column=id_column, label_column=label_column, header=header)
     graph, units = run_embeddings(RunFolder(run))
     ids = graph.id_array()
     if labels is not None:
-        codes, names = read_labels(labels, ids, id_column, label_column)
+        codes, names = read_labels(labels, ids, options)
     elif graph.labels is None:
         raise InputError(f"{run}: the run has no labels; name a table of them with --labels")
     else:

@@ -17,9 +17,11 @@ from paretognn.cli.options import sampler_tree, takes_graph
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import DEFAULT, method_config, run_method, searched_in
+from paretognn.methods.names import check_asked
 from paretognn.methods.recipe import said_of
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
+    EachStep,
     Interrupted,
     RunFolder,
     Tracker,
@@ -100,8 +102,7 @@ def command(
             changed = [f"--{k}" for k, v in fixed.items() if v is not None]
             if changed:
                 raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
-            with costs.stage("reading the graph"):
-                graph, resolved = _reopen(folder, source, steps, chosen)
+            graph, resolved = _reopen(folder, source, steps, chosen)
         else:
             overrides = read_config_file(config) if config is not None else {}
             overrides = parse_assignments(set_ or [], overrides)
@@ -124,9 +125,12 @@ def command(
             say(f"{ranks.count} processes, each with sub-graphs of its own")
             ranks.shared((resolved.model_dump(mode="json"), graph.digest()))
         started = time.monotonic()
+        made: list[int] = []
+        trackers.append(EachStep(lambda record: made.append(record.step)))
+        finished = folder.model_file.exists()
         again = f"continue with: {launch(ranks)} train --resume --out {out}"
         try:
-            with warnings_said(), costs.stage("training and embedding"), PrivatePeak() as peak:
+            with warnings_said(), costs.stage("training and embedding", sessions=True), PrivatePeak() as peak:
                 trained, embeddings = train_encoder(
                     graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
                 )
@@ -136,13 +140,17 @@ def command(
         except RankLost as lost:
             say(f"error: {lost}: saved after step {lost.step}; {again}")
             raise typer.Exit(1) from None
+        finally:
+            if made:
+                costs.write(folder)
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
-    costs.write(folder)
+    if not made and not finished:  # all steps were made before, and what is embedded was not
+        costs.write(folder)
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
     if resolved.alternatives:
-        say(f"chosen without labels: {said_of(trained.assembly.settings)}")
+        say(f"chosen without labels: {said_of(trained.assembly.found())}")
     seconds, memory = time.monotonic() - started, peak_memory()
     say(
         f"trained in {seconds:.0f} s, "
@@ -227,6 +235,7 @@ def _start(
         raise InputError(f"{folder.path}: is a file; --out names a folder")
     if folder.occupied():
         raise InputError(f"{folder.path}: is not empty; choose another --out")
+    check_asked(overrides)
     with costs.stage("reading the graph"):
         if origin is None:
             graph, place = source.load(), source.to_json()

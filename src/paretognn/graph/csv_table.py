@@ -61,6 +61,11 @@ class CsvTable(Table):
             told = has_header(first, rest, reserved=known, endpoints=min_columns > 1, is_node=is_node)
         else:
             told = header == "yes"
+        if told is None and not rest:
+            raise InputError(
+                f"{path} has no rows below its first line '{shown(','.join(first)[:60])}'; if that is a row "
+                "itself, say --header no"
+            )
         if told is None:
             raise InputError(
                 f"{path}: cannot tell whether the first line '{shown(','.join(first)[:60])}' names the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -21,6 +21,9 @@ from paretognn.graph.table import Table
 SPARSE_FROM = 1 << 18
 """Cells [N x D] below which a sparse matrix saves too little to be worth it."""
 
+MANY = 100
+"""Values of a categorical column above which it is warned of, where they are also more than half of the rows."""
+
 _Column = np.ndarray | tuple[np.ndarray, np.ndarray]
 """All N values; or the rows (int32) and values of those that are not zero."""
 
@@ -30,10 +33,19 @@ class FeatureReader:
 
     ids : [N] the nodes, for messages.
     impute : None (a gap is an error), ``zero`` or ``mean``.
+    means : by column, what ``mean`` fills in; None for the mean of the column's own values.
+    labelled : whether the table has a column of labels; where not, a column of text may be meant to be that.
     """
 
-    def __init__(self, table: Table, ids: pa.StringArray, impute: str | None) -> None:
-        self._table, self._ids, self._impute = table, ids, impute
+    def __init__(
+        self,
+        table: Table,
+        ids: pa.StringArray,
+        impute: str | None,
+        means: Mapping[str, float] | None = None,
+        labelled: bool = True,
+    ) -> None:
+        self._table, self._ids, self._impute, self._means, self._labelled = table, ids, impute, means, labelled
         self.warnings: list[str] = []
 
     def read(
@@ -49,7 +61,7 @@ class FeatureReader:
         found; with it, exactly its columns. Raises InputError for text and for values that are not finite.
         """
         if schema is None:
-            one_hot = {name: self._categories(data[name]) for name in categorical}
+            one_hot = {name: self._categories(name, data[name]) for name in categorical}
             place = {name: k for k, name in enumerate(self._table.names)}
             order = sorted([*numeric, *categorical], key=place.__getitem__)
             schema = [FeatureColumn(name, category) for name in order for category in one_hot.get(name, [None])]
@@ -63,8 +75,14 @@ class FeatureReader:
                 columns += self._one_hot(source, data[source], [str(category) for category in wanted])
         return _assemble(columns, len(self._ids)), tuple(schema)
 
-    def _categories(self, column: pa.ChunkedArray) -> list[str]:
-        return sorted((v for v in pc.unique(column).to_pylist() if v.strip()), key=natural_order)
+    def _categories(self, name: str, column: pa.ChunkedArray) -> list[str]:
+        found = sorted((v for v in pc.unique(column).to_pylist() if v.strip()), key=natural_order)
+        if len(found) > max(MANY, len(column) / 2):
+            self.warnings.append(
+                f"column '{name}' has {len(found):,} values in {len(column):,} rows, and gives as many features, which "
+                f"hardly any two nodes share; --drop-columns {name} leaves it out"
+            )
+        return found
 
     def _check_text(self, data: dict[str, pa.ChunkedArray], numeric: Sequence[str]) -> None:
         faults: dict[str, NotNumericError] = {}
@@ -78,11 +96,12 @@ class FeatureReader:
             return
         name, fault = next(iter(faults.items()))
         node = shown(self._ids[fault.row].as_py())
+        label = "" if self._labelled else f", or --label-column {name} where it is the label"
         others = list(faults)[1:]
         also = f"; {len(others)} more such column(s): {listed(pa.array(others))}" if others else ""
         raise InputError(
             f"{self._table.path}: column '{name}' is not numeric: {fault.what}, the first {fault.value!r} at "
-            f"node '{node}'; use --drop-columns {name}, or --categorical {name} for one column a value{also}"
+            f"node '{node}'; use --drop-columns {name}, or --categorical {name} for one column a value{label}{also}"
         )
 
     def _number(self, name: str, column: pa.ChunkedArray) -> _Column:
@@ -96,8 +115,7 @@ class FeatureReader:
                     f"{self._table.path}: {said}, the first at node '{shown(nodes[0].as_py())}'; "
                     "use --impute zero or --impute mean to fill them"
                 )
-            good = values[np.isfinite(values)]
-            fill = good.mean(dtype=np.float64) if self._impute == "mean" and len(good) else 0.0
+            fill = self._mean(name, values) if self._impute == "mean" else 0.0
             values = values.copy()
             values[bad] = fill
             self.warnings.append(f"{said}, filled with {fill:.6g} (nodes {listed(nodes)})")
@@ -105,6 +123,12 @@ class FeatureReader:
         if len(rows) < SPARSE_BELOW * len(values):
             return rows.astype(np.int32), values[rows]
         return values
+
+    def _mean(self, name: str, values: np.ndarray) -> float:
+        if self._means is not None:
+            return self._means[name]
+        good = values[np.isfinite(values)]
+        return float(good.mean(dtype=np.float64)) if len(good) else 0.0
 
     def _one_hot(self, name: str, column: pa.ChunkedArray, categories: list[str]) -> list[_Column]:
         codes = pc.index_in(column, value_set=pa.array(categories, pa.string()))

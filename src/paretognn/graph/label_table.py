@@ -11,20 +11,23 @@ from paretognn.errors import InputError
 from paretognn.graph.ids import check_filled, check_unique, listed, one_array, positions
 from paretognn.graph.labels import encode_labels
 from paretognn.graph.open_table import open_table
+from paretognn.graph.table_options import TableOptions
 
 
 def read_labels(
-    path: Path, ids: pa.StringArray, id_column: str | None = None, label_column: str | None = None
+    path: Path, ids: pa.StringArray, options: TableOptions | None = None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """int64 [N] index into the names, -1 for nodes of ``ids`` [N] without a label; and the names.
 
-    The columns are those named, else ``id`` or ``node_id`` or the first, and ``label`` or the only other one.
+    The columns are those that the options name, else ``id`` or ``node_id`` or the first, and ``label`` or the only
+    other one.
     Raises InputError for blank, repeated and unknown ids, and where it is not clear which column has the labels.
     """
-    reserved = [frozenset({name}) for name in ("id", "node_id", id_column, label_column) if name]
-    table = open_table(path, reserved)
-    key = table.find(id_column, "id", "node_id", flag="--id-column") or table.names[0]
-    label = table.find(label_column, "label", flag="--label-column")
+    options = options or TableOptions()
+    usual = ("id", "node_id", "label", options.id_column, options.label_column)
+    table = open_table(path, [frozenset({name}) for name in usual if name], header=options.header)
+    key = table.find(options.id_column, "id", "node_id", flag="--id-column") or table.names[0]
+    label = table.find(options.label_column, "label", flag="--label-column")
     others = [name for name in table.names if name != key]
     if label is None:
         if len(others) != 1:

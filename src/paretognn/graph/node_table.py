@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +33,14 @@ class NodeRows:
     warnings: tuple[str, ...] = ()
 
 
-def read_node_rows(path: Path, options: TableOptions, schema: Sequence[FeatureColumn] | None = None) -> NodeRows:
-    """Read the node table; with ``schema``, its features are exactly those columns.
+def read_node_rows(
+    path: Path,
+    options: TableOptions,
+    schema: Sequence[FeatureColumn] | None = None,
+    means: Mapping[str, float] | None = None,
+) -> NodeRows:
+    """Read the node table; with ``schema``, its features are exactly those columns, and gaps are filled with
+    ``means`` by column where the options ask for means.
 
     Raises InputError for ids that are blank or come twice, and for features that are not finite numbers.
     """
@@ -73,7 +79,7 @@ def read_node_rows(path: Path, options: TableOptions, schema: Sequence[FeatureCo
     check_unique(ids, str(path), table.number)
     labels, label_names = encode_labels(data[label]) if label else (None, ())
     features, columns = None, None
-    reader = FeatureReader(table, ids, options.impute)
+    reader = FeatureReader(table, ids, options.impute, means, labelled=label is not None or schema is not None)
     if numeric or categorical:
         features, columns = reader.read(data, numeric, categorical, schema)
     return NodeRows(ids, features, columns, labels, label_names, str(path), tuple(notes), tuple(reader.warnings))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,14 +38,16 @@ def read_rows(
     options: TableOptions | None = None,
     *,
     schema: Sequence[FeatureColumn] | None = None,
+    means: Mapping[str, float] | None = None,
 ) -> TableRows:
-    """Read both tables; with ``schema``, the features are exactly those columns, in that order.
+    """Read both tables; with ``schema``, the features are exactly those columns, in that order, and ``means``, by
+    column, are what ``impute="mean"`` fills in.
 
     This is the form in which new nodes are read, since their edges may reach to nodes of the training graph:
     see `merge_graphs`. Raises InputError for whatever is wrong with either file.
     """
     options = options or TableOptions()
-    node_rows = None if nodes is None else read_node_rows(Path(nodes), options, schema)
+    node_rows = None if nodes is None else read_node_rows(Path(nodes), options, schema, means)
 
     def is_node(text: str) -> bool:
         return node_rows is not None and pc.index(node_rows.ids, text).as_py() >= 0

@@ -12,6 +12,9 @@ from pathlib import Path
 from paretognn.errors import InputError, suggest
 
 LINE_BREAK = re.compile(rb"\r\n|\r|\n")
+_BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"SQLite format 3", b"\x89HDF", b"\x93NUMPY", b"%PDF-")
+"""How new and old spreadsheets begin, and other files that are at times taken for tables. No text begins so; a byte
+that is 0, on the other hand, may be part of an id."""
 _LEADING = re.compile(rb"(?:#[^\r\n]*(?:\r\n|\r|\n|\Z)|\r\n|\r|\n)*")
 
 
@@ -52,11 +55,13 @@ def read_bytes(path: Path) -> bytes:
 def read_text(path: Path) -> TextFile:
     """Set aside a UTF-8 byte-order mark and the leading lines that are empty or start with '#'.
 
-    A '#' in a later line is part of an id. Raises InputError for a missing, empty or UTF-16 file.
+    A '#' in a later line is part of an id. Raises InputError for a missing, empty, binary or UTF-16 file.
     """
     data = read_bytes(path)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is UTF-16 text: save it as UTF-8")
+    if data.startswith(_BINARY):
+        raise InputError(f"{path} is a spreadsheet (or other binary file): save it as CSV or Parquet")
     start = 3 if data[:3] == b"\xef\xbb\xbf" else 0
     match = _LEADING.match(data, start)
     assert match is not None

@@ -23,11 +23,16 @@ def preset_settings(name: str, graph: Graph, steps: int | None = None) -> tuple[
 
     steps : those of the run, where they are not the preset's; a schedule is laid out over them.
     """
+    check_preset(name)
     if name == "paper":
         return _paper(graph.name, steps)
-    if name in ("auto", "quick"):
-        return _by_size(graph, STEPS[name] if steps is None else steps)
-    raise InputError(f"unknown preset '{name}'{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}")
+    return _by_size(graph, STEPS[name] if steps is None else steps)
+
+
+def check_preset(name: object) -> None:
+    """InputError for a preset that there is not."""
+    if name not in PRESETS:
+        raise InputError(f"unknown preset '{name}'{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}")
 
 
 def paper_table() -> dict[str, Any]:

@@ -114,6 +114,14 @@ class Assembly:
         blocks = sum(self.maps[name].shape[-1] for name in self.settings.blocks)
         return min(encoded, self.settings.columns or encoded) + blocks
 
+    def found(self) -> AssemblySettings:
+        """The settings with the widths that the blocks have here, where a graph may hold less than they ask for."""
+        blocks = {
+            name: block.model_copy(update={"width": self.maps[name].shape[-1]})
+            for name, block in self.settings.blocks.items()
+        }
+        return self.settings.model_copy(update={"blocks": blocks})
+
     def __call__(self, encoded: Tensor, graph: Graph, placed: DeviceGraph) -> Tensor:
         """The encoder's output float [N, d] for a graph -> embeddings float [N, `width`]."""
         settings = self.settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from paretognn.errors import InputError, suggest
-from paretognn.nn import EncoderSettings
+from paretognn.nn import ENCODERS, EncoderSettings
 from paretognn.pretext import TaskSettings, task_class
 from paretognn.reconcile import ReconcilerSettings, reconciler_class
 from paretognn.training.assembly import AssemblySettings
@@ -175,6 +175,45 @@ def make_config(tree: dict[str, Any]) -> TrainConfig:
         raise InputError(_first_error(error, TrainConfig, ())) from None
 
 
+def check_names(tree: dict[str, Any]) -> None:
+    """InputError for the first setting, task, encoder or reconciler of a part of a tree that is not known, as far as
+    that can be told without the rest."""
+    _check_fields(tree, TrainConfig, ())
+    tasks = tree.get("tasks")
+    for name, settings in tasks.items() if isinstance(tasks, dict) else ():
+        _check_fields(settings, task_class(name).Settings, ("tasks", name))
+    for part, find in (("encoder", ENCODERS.find), ("reconciler", reconciler_class)):
+        asked = tree.get(part)
+        if isinstance(asked, dict) and "name" in asked:
+            _check_fields(asked.get("settings"), find(asked["name"]).Settings, (part, "settings"))
+
+
+def _check_fields(tree: Any, model: type[BaseModel], prefix: tuple[str, ...]) -> None:
+    for name, value in tree.items() if isinstance(tree, dict) else ():
+        if name not in model.model_fields:
+            raise InputError(_unknown((*prefix, str(name)), model.model_fields))
+        kind = _model_of(model, name)
+        if kind is not None and kind.model_fields:  # settings of a component have none before its name is known
+            _check_fields(value, kind, (*prefix, name))
+
+
+def _model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
+    kind = model.model_fields[name].annotation
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+
+
+def _unknown(path: tuple[str, ...], siblings: Iterable[str]) -> str:
+    near = suggest(path[-1], siblings) or suggest(path[-1], _paths(TrainConfig))
+    return f"unknown setting '{'.'.join(path)}'{near}"
+
+
+def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Every setting that all runs have, as ``--set`` names it."""
+    for name in model.model_fields:
+        kind = _model_of(model, name)
+        yield from [prefix + name] if kind is None else _paths(kind, f"{prefix}{name}.")
+
+
 def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...]) -> str:
     first = _likeliest(error)
     cause = first.get("ctx", {}).get("error")
@@ -183,7 +222,7 @@ def _first_error(error: ValidationError, model: type[BaseModel], prefix: tuple[s
     path = [*prefix, *(str(p) for p in first["loc"] if not _BRANCH.match(str(p)))]
     if first["type"] == "extra_forbidden":
         known = _fields_at(model, [str(p) for p in first["loc"][:-1]])
-        return f"unknown setting '{'.'.join(path)}'{suggest(first['loc'][-1], known)}"
+        return _unknown(tuple(path), known)
     message = first["msg"].removeprefix("Value error, ")
     given = "" if first["type"] == "value_error" else f", not {reprlib.repr(first['input'])}"
     return f"setting '{'.'.join(path)}': {message[0].lower()}{message[1:]}{given}"
