@@ -63,6 +63,14 @@ def test_scikit_learn_s_contract():
         model.fit("a string")
 
 
+def test_an_unfitted_model_is_not_judged_and_text_is_no_matrix():
+    with pytest.raises(NotFittedError, match="call fit first"):
+        paretognn.evaluate(ParetoGNN(), make_graph())
+    with pytest.raises(InputError, match=r"fit takes a graph, or a matrix of numbers alone.*read_graph") as error:
+        ParetoGNN().fit(np.array([["a", 1.0], ["b", 2.0]], dtype=object))
+    assert "\n" not in str(error.value)
+
+
 def test_a_pyg_encoder_is_trained_in_place_of_ours():
     graph = make_graph()
     model = ParetoGNN(steps=2, settings=SMALL, encoder=GraphSAGE(12, 8, 2, out_channels=4))

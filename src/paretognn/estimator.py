@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,8 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             own = as_graph(self.graph)
             _places(own, X)
         elif _is_matrix(X):
-            matrix = validate_data(self, X, dtype=np.float32, order="C", ensure_min_samples=2)
+            with _text_refused():
+                matrix = validate_data(self, X, dtype=np.float32, order="C", ensure_min_samples=2)
             self._neighbours = NeighbourGraph(matrix, self.n_neighbors)
             own = self._neighbours.graph
         else:
@@ -203,6 +205,20 @@ def _is_matrix(X: Any) -> bool:
     return isinstance(X, list | range) or (hasattr(X, "__array__") and not sp.issparse(X))
 
 
+@contextmanager
+def _text_refused() -> Iterator[None]:
+    """InputError, in the place of numpy's, where a matrix holds text, such as the ids of a table."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise InputError(
+            f"X holds text ({error}): fit takes a graph, or a matrix of numbers alone, a row a node; tables of "
+            "nodes and edges become a graph by read_graph"
+        ) from None
+
+
 def _graph(X: Any) -> Graph:
     if sp.issparse(X) and X.shape[0] != X.shape[1]:
         raise InputError(
@@ -282,6 +298,7 @@ def evaluate(
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
         return judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
+    model._require_fit()
     check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
     with collected() as notes:
