@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from paretognn.report.curves import conflict_sentence
 from paretognn.report.history import POINTS, History
 
 
@@ -25,6 +26,18 @@ def test_phases_and_opposed_steps_are_those_of_the_rows():
     assert history.stage_seconds == {"a/forward": pytest.approx(0.6), "solver": pytest.approx(1.2)}
     assert history.seconds == pytest.approx(3.0)
     np.testing.assert_allclose(history.combined, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("cosines", "said"),
+    [
+        ([-0.04, -0.03, 0.05, -0.02], "No pair is in clear conflict: even a and b are about at right angles"),
+        ([-0.4, -0.3, 0.2, -0.2], "a and b conflict most: they are opposed in 75% of the steps"),
+        ([0.4, 0.3, 0.2, 0.2], "Hardly any conflict: the pair that is opposed most often, a and b"),
+    ],
+)
+def test_a_cosine_of_about_0_is_no_conflict(cosines, said):
+    assert conflict_sentence(History.of([row(s, c) for s, c in enumerate(cosines, 1)])).startswith(said)
 
 
 def test_a_long_run_is_thinned_to_means_that_keep_its_own_mean():

@@ -3,6 +3,8 @@ import pytest
 
 from paretognn.downstream.unit_rows import unit_rows
 from paretognn.report.by_degree import accuracy_by_degree
+from paretognn.report.chart import GREY, colour
+from paretognn.report.nodes import _classes
 from paretognn.report.projection import SAMPLE, project
 
 
@@ -19,6 +21,13 @@ def test_a_projection_keeps_classes_apart():
     distances = np.linalg.norm(projection.points[:, None] - projection.points[None], axis=2)
     np.fill_diagonal(distances, np.inf)
     assert (codes[distances.argmin(axis=1)] == codes).mean() > 0.95
+
+
+def test_nodes_without_a_label_are_grey_and_beneath():
+    codes = np.array([0, -1, 1, -1, 0])
+    (name, member, of), *others = _classes(codes, ("x", "y"))
+    assert (name, of, member.tolist()) == ("no label", GREY, [False, True, False, True, False])
+    assert [(name, of) for name, _, of in others] == [("x", colour(0)), ("y", colour(1))]
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -109,6 +109,24 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(plain_run, tmp_path, m
     assert isinstance(read_run(plain_run), ReportRun)
 
 
+def test_seconds_of_training_are_drawn_by_task_and_listed_by_stage(page):
+    stages = next(chart for chart in data_of(page) if chart["name"] == "stages")
+    names = [trace["name"] for trace in stages["traces"]]
+    assert "feat_rec" in names
+    assert "solver" in names
+    assert not any("/" in name for name in names)
+    assert "feat_rec/forward" in page
+
+
+def test_the_command_says_what_to_do_for_a_run_that_is_not_judged(plain_run, tmp_path, capsys):
+    from paretognn.cli.main import run
+
+    assert run(["report", str(plain_run.path), "--out", str(tmp_path / "page.html")]) == 0
+    said = capsys.readouterr().err
+    assert f"until: paretognn evaluate {plain_run.path}" in said
+    assert "EvaluationWarning" not in said
+
+
 def test_the_command_names_the_page_for_programs(hostile_run, tmp_path, capsys):
     from paretognn.cli.main import run
 

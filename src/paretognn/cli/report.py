@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from paretognn.cli.as_json import AsJson, print_json
-from paretognn.cli.console import say
+from paretognn.cli.console import say, warnings_said
 from paretognn.errors import InputError
 from paretognn.training import RunFolder
 
@@ -31,11 +31,12 @@ def command(
     path = out or runs[0] / "report.html"
     if path.is_dir():
         raise InputError(f"{path}: is a folder; --out names a file")
-    read = [read_run(RunFolder(run)) for run in runs]
-    for run in read:
-        if run.judgement is None:
-            say(f"{run.name}: not judged yet; the page has no scores of it until: paretognn evaluate")
-    write_report(read, path)
+    with warnings_said():
+        read = [read_run(RunFolder(run)) for run in runs]
+        for folder, run in zip(runs, read, strict=True):
+            if run.judgement is None:
+                say(f"{run.name}: not judged yet; the page has no scores of it until: paretognn evaluate {folder}")
+        write_report(read, path)
     size = path.stat().st_size
     say(f"wrote {path}: {size / 2**20:.1f} MiB")
     if as_json:

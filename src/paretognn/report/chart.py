@@ -13,6 +13,10 @@ COLOURS = (
 """Told apart by most eyes, on white and on black."""
 
 
+GREY = "#8a8f98"
+"""Of what is no class, task or run of its own."""
+
+
 def colour(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 

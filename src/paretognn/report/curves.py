@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paretognn.report.chart import Chart, colour, shown
+from paretognn.report.chart import GREY, Chart, colour, shown
 from paretognn.report.history import PHASES, History
 from paretognn.report.run import ReportRun
 
+CLEAR = 0.05
+"""Mean cosine nearer to 0 than which two gradients are neither opposed nor aligned."""
 _STEP = {"title": {"text": "step"}, "rangemode": "tozero"}
 
 
@@ -51,8 +53,8 @@ def norm_chart(place: int, history: History) -> Chart:
         _line(task, history.steps, history.gradient_norms[:, k], colour(k)) for k, task in enumerate(history.tasks)
     ]
     if len(history.tasks) > 1:
-        combined = _line("combined", history.steps, history.combined, "#8a8f98")
-        traces.append({**combined, "line": {"color": "#8a8f98", "dash": "dash", "width": 2}})
+        combined = _line("combined", history.steps, history.combined, GREY)
+        traces.append({**combined, "line": {"color": GREY, "dash": "dash", "width": 2}})
     rows = [
         [task, f"{history.gradient_norms[0, k]:.3g}", f"{history.gradient_norms[-1, k]:.3g}"]
         for k, task in enumerate(history.tasks)
@@ -101,35 +103,46 @@ def conflict_sentence(history: History) -> str:
     """Which tasks conflict, in a sentence."""
     if not history.pairs:
         return "One task alone: nothing conflicts."
-    worst = int(history.opposed.argmax())
+    means = history.cosines.mean(axis=0)
+    clear = means <= -CLEAR
+    worst = int(np.where(clear | ~clear.any(), history.opposed, -1.0).argmax())
     a, b = history.pairs[worst]
     mean = [square[history.tasks.index(a), history.tasks.index(b)] for square in history.by_phase]
     thirds = ", ".join(f"{value:+.2f}" for value in mean if not np.isnan(value))
     opposed = f"in {100 * history.opposed[worst]:.0f}% of the steps (mean cosine by thirds of the run: {thirds})"
     if history.opposed[worst] < 0.05:
         return f"Hardly any conflict: the pair that is opposed most often, {a} and {b}, is so {opposed}."
-    return f"{a} and {b} are opposed most often: {opposed}."
+    if abs(means[worst]) < CLEAR:
+        return (
+            f"No pair is in clear conflict: even {a} and {b} are about at right angles in the mean, opposed {opposed}."
+        )
+    return f"{a} and {b} conflict most: they are opposed {opposed}."
 
 
 def stage_chart(runs: Sequence[ReportRun]) -> Chart | None:
-    """Seconds of training by stage, a bar a run."""
+    """Seconds of training, a bar a run, in parts by task; the table under it has each task's stages."""
     timed = [(run, run.history) for run in runs if run.history is not None]
     stages = dict.fromkeys(stage for _, history in timed for stage in history.stage_seconds)
     if not stages:
         return None
+    parts = list(dict.fromkeys(stage.partition("/")[0] for stage in stages))  # solver, optimizer: of no task
     names = [shown(run.name) for run, _ in timed]
     traces = [
         {
-            "type": "bar", "orientation": "h", "name": stage, "y": names, "marker": {"color": colour(i)},
-            "x": [round(history.stage_seconds.get(stage, 0.0), 3) for _, history in timed],
-            "hovertemplate": f"{stage}: %{{x:.1f}} s<extra></extra>",
+            "type": "bar", "orientation": "h", "name": part, "y": names, "marker": {"color": colour(i)},
+            "x": [round(_seconds_of(history, part), 3) for _, history in timed],
+            "hovertemplate": f"{part}: %{{x:.1f}} s<extra></extra>",
         }
-        for i, stage in enumerate(stages)
+        for i, part in enumerate(parts)
     ]  # fmt: skip
     rows = [[stage, *(f"{history.stage_seconds.get(stage, 0.0):.1f}" for _, history in timed)] for stage in stages]
     layout = {"barmode": "stack", "xaxis": {"title": {"text": "seconds"}}, "yaxis": {"automargin": True}}
     columns = ("stage, seconds", *(run.name for run, _ in timed))
-    return Chart("stages", "Seconds of training by stage", traces, layout, columns, rows, height=190 + 40 * len(timed))
+    return Chart("stages", "Seconds of training", traces, layout, columns, rows, height=190 + 40 * len(timed))
+
+
+def _seconds_of(history: History, part: str) -> float:
+    return sum(seconds for stage, seconds in history.stage_seconds.items() if stage.partition("/")[0] == part)
 
 
 def _line(name: str, x: np.ndarray, y: np.ndarray, of: str, legend: bool = True) -> dict[str, object]:

@@ -10,7 +10,7 @@ import numpy as np
 from paretognn.downstream.nearest import nearest
 from paretognn.errors import InputError
 from paretognn.report.by_degree import SAMPLE, ByDegree, accuracy_by_degree
-from paretognn.report.chart import Chart, colour, shown
+from paretognn.report.chart import GREY, Chart, colour, shown
 from paretognn.report.projection import project
 from paretognn.report.run import ReportRun
 
@@ -24,17 +24,16 @@ def map_chart(place: int, run: ReportRun) -> tuple[Chart, str]:
     projection = project(run.embeddings)
     nodes, points = projection.nodes, np.round(projection.points.astype(np.float64), 2)
     ids = np.array([shown(text) for text in run.graph.id_array().take(nodes).to_pylist()], dtype=object)
-    groups: dict[str, list[tuple[str, np.ndarray]]] = {}
+    groups: dict[str, list[_Group]] = {}
     if run.graph.labels is not None and (run.graph.labels >= 0).any():
         groups["label"] = _classes(run.graph.labels[nodes], run.graph.label_names)
     parts = run.partition[nodes]
-    groups["partition"] = [(f"part {part}", parts == part) for part in np.unique(parts)]
+    groups["partition"] = [(f"part {part}", parts == part, colour(k)) for k, part in enumerate(np.unique(parts))]
     traces = []
     for colouring, members in groups.items():
-        for k, (name, member) in enumerate(members):
-            traces.append(
-                _points(points[member], ids[member], shown(name)) | {"meta": colouring, "marker": _marker(colour(k))}
-            )
+        for k, (name, member, of) in enumerate(members):
+            own = {"meta": colouring, "marker": _marker(of), "legendrank": 1000 + (len(members) if of == GREY else k)}
+            traces.append(_points(points[member], ids[member], shown(name)) | own)
     degrees = run.graph.degrees[nodes]
     scale = {"colorscale": "Viridis", "color": np.round(np.log10(1 + degrees), 3).tolist(), "colorbar": _bar(degrees)}
     by_degree = _points(points, ids, "degree") | {"meta": "degree", "marker": {**_marker(""), **scale}}
@@ -119,17 +118,21 @@ def _label(run: ReportRun, node: int) -> str:
     return "" if labels is None or labels[node] < 0 else run.graph.label_names[labels[node]]
 
 
-def _classes(codes: np.ndarray, names: Sequence[str]) -> list[tuple[str, np.ndarray]]:
-    """The largest classes by name, the others together, then the nodes without a label."""
+_Group = tuple[str, np.ndarray, str]
+"""A name, bool [M] for the nodes of it, and their colour."""
+
+
+def _classes(codes: np.ndarray, names: Sequence[str]) -> list[_Group]:
+    """The nodes without a label, which are drawn first and so beneath; the largest classes by name, the others
+    together."""
     sizes = np.bincount(codes[codes >= 0], minlength=len(names))
     order = [code for code in np.argsort(-sizes, kind="stable").tolist() if sizes[code]]
     own = order if len(order) <= CLASSES else order[: CLASSES - 1]
-    groups = [(names[code], codes == code) for code in sorted(own)]
+    groups = [(names[code], codes == code, colour(k)) for k, code in enumerate(sorted(own))]
     if len(own) < len(order):
-        groups.append((f"{len(order) - len(own)} smaller classes", np.isin(codes, order[len(own) :])))
-    if (codes < 0).any():
-        groups.append(("no label", codes < 0))
-    return groups
+        groups.append((f"{len(order) - len(own)} smaller classes", np.isin(codes, order[len(own) :]), colour(len(own))))
+    unlabelled = codes < 0
+    return [("no label", unlabelled, GREY), *groups] if unlabelled.any() else groups
 
 
 def _points(points: np.ndarray, ids: np.ndarray, name: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretognn.report.chart import Chart, colour, shown
+from paretognn.report.chart import GREY, Chart, colour, shown
 from paretognn.report.run import ReportRun, Score, Scores
 
 TASKS = {
@@ -15,7 +15,6 @@ TASKS = {
     "partition_prediction": "Partition prediction, accuracy",
 }
 AVERAGE = "Average of the four"
-_GREY = "#8a8f98"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def score_rows(runs: Sequence[ReportRun]) -> list[Row]:
     for run in first.values():
         assert run.judgement is not None
         suffix = f" on {run.summary.get('name', 'graph')}" if len(first) > 1 else ""
-        rows += [Row(name + suffix, scores, _GREY, True) for name, scores in run.judgement.controls.items()]
+        rows += [Row(name + suffix, scores, GREY, True) for name, scores in run.judgement.controls.items()]
     return rows
 
 
@@ -55,7 +54,7 @@ def score_charts(rows: Sequence[Row]) -> list[Chart]:
             "type": "scatter", "mode": "markers", "showlegend": False,
             "x": [_percent(score.mean) for _, score in scored],
             "y": [shown(row.name) for row, _ in scored],
-            "error_x": {"array": [_percent(score.std) or 0 for _, score in scored], "width": 3, "color": _GREY},
+            "error_x": {"array": [_percent(score.std) or 0 for _, score in scored], "width": 3, "color": GREY},
             "marker": {
                 "size": 10, "color": [row.colour for row, _ in scored],
                 "symbol": ["circle-open" if row.control else "circle" for row, _ in scored],
