@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 COLOURS = (
-    "#3b7dd8", "#e07b39", "#2a9d6f", "#c44e7a", "#8a63c9", "#b5912b", "#3f9fb0", "#a0674b", "#7d8894", "#d0556b",
+    "#3b7dd8", "#e07b39", "#2a9d6f", "#c44e7a", "#8a63c9", "#b5912b", "#3f9fb0", "#a0674b", "#9bbf3b", "#d0556b",
 )  # fmt: skip
 """Told apart by most eyes, on white and on black."""
 
