@@ -38,9 +38,9 @@ def command(*words: str, work: Path) -> dict[str, Any]:
 def measure(nodes: int, edges: int, asked: argparse.Namespace) -> dict[str, Any]:
     work: Path = asked.work
     tables = work / f"tables-{nodes}-{edges}-{asked.features}"
-    if not (tables / "made").exists():
+    if not (tables / "complete").exists():
         make(nodes, edges, asked.features, tables)
-        (tables / "made").touch()
+        (tables / "complete").touch()
     # A preset of the paper's is found by the data set's name, which is that of the node table.
     named = tables / asked.name
     if not named.exists():

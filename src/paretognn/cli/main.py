@@ -38,7 +38,7 @@ def command_line(given: list[str]) -> typer.Typer:
         name="paretognn",
         help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
         epilog="Exit codes: 0 done; 2 input, a setting or a full disk at fault (one line on standard error); "
-        "130 interrupted, and saved where there was something to save.",
+        "130 interrupted, and saved where there was something to save; 1 another process of the run was lost.",
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
