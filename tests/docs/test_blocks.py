@@ -63,6 +63,9 @@ def check_other(words):
         extras = re.findall(r"\[(.*?)\]", words[2])
         assert words[2].split("[")[0] in (".", project["name"], "torch", "pandas")
         assert set(extras) <= set(project["optional-dependencies"])
+    elif words[0] == "torchrun":
+        assert words[words.index("-m") + 1] == "paretognn"
+        parsed(words[words.index("-m") + 1 :])
     else:
         pytest.fail(f"a test does not know how to check '{' '.join(words)}'")
 

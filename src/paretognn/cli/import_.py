@@ -45,7 +45,7 @@ def command(
     header: Annotated[str, typer.Option(help="Whether CSV files have a header line: auto, yes or no.")] = "auto",
     memory: Annotated[float, typer.Option(help="GiB that reading, joining and sorting may take.")] = 2.0,
     check: Annotated[
-        bool, typer.Option("--verify", help="Instead, read the store and compare it with its digests.")
+        bool, typer.Option("--verify/--no-verify", help="Instead, read the store and compare it with its digests.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
