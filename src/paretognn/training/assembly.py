@@ -87,6 +87,8 @@ class Assembly:
     @classmethod
     def fit(cls, settings: AssemblySettings, graph: Graph, placed: DeviceGraph, seed: int) -> Assembly:
         """On the training graph, placed on its device with scaled features."""
+        if not settings.blocks:  # the matrix below is as large as the graph
+            return cls(settings, {})
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)
         maps: dict[str, Tensor] = {}
         for name, block in settings.blocks.items():
