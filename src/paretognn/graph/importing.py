@@ -32,6 +32,8 @@ from paretognn.graph.table_options import TableOptions
 Say = Callable[[str], None]
 ROWS = 1 << 16
 """Rows of a batch."""
+_MOST = 1 << 31
+"""Nodes from which on a target does not fit into 32 bits, nor a pair and its direction into 63."""
 _TABLES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _WHOLE = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT",
@@ -289,6 +291,8 @@ def _write_edges(
         _require_kind(kinds, end, _IDS, where, "is no end of an edge: text and whole numbers are")
 
     n = nodes["nodes"]
+    if n >= _MOST:
+        raise InputError(f"{table.where}: {n:,} nodes; a store has at most {_MOST - 1:,}")
     _require_unique(database, table)
     database.execute("CREATE TEMP TABLE ids (id VARCHAR, place BIGINT)")
     with pa.ipc.open_file(pa.memory_map(str(folder / "ids.arrow"))) as content:
@@ -333,9 +337,6 @@ def _write_edges(
         f"SELECT (s * {n} + t) * 2 AS k, w FROM joined WHERE {kept} UNION ALL "
         f"SELECT (t * {n} + s) * 2 + 1 AS k, w FROM joined WHERE {kept} ORDER BY k"
     )
-    small = n < 2**31
-    if not small or n * n >= 2**62:
-        raise InputError(f"{table.where}: {n:,} nodes; a store of more than {2**31 - 1:,} is not offered")
     with _Writer(folder / "indices.bin", "int32") as indices, _Writer(folder / "weights.bin", "float32") as weights:
         for targets, values in found.stream(_batches(database, order)):
             indices.write(targets)
