@@ -14,6 +14,8 @@ from paretognn.training.ranks import ALONE, joined
 from paretognn.training.trainer import build_encoder
 
 STEPS = 4
+IDLE = "mi_ng"
+"""The task without a loss on the second rank, where that is asked for."""
 
 
 def stepper(kind=MultiTaskStepper, ranks=ALONE):
@@ -29,9 +31,11 @@ def held(own, record):
     return list(record.weights.values()), list(record.losses.values()), parameters.numpy().copy()
 
 
-def main(folder, slow):
+def main(folder, slow, idle):
     with joined("cpu") as ranks:
         own = stepper(ranks=ranks)
+        if idle and ranks.index == 1:
+            own.model.tasks[IDLE].loss = lambda encoder, batch: next(encoder.parameters()).sum() * 0
         rows = []
         for _ in range(STEPS):
             if slow and not ranks.leads:
@@ -42,4 +46,4 @@ def main(folder, slow):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), bool(os.environ.get("SLOW")))
+    main(Path(sys.argv[1]), *(bool(os.environ.get(name)) for name in ("SLOW", "IDLE")))

@@ -20,7 +20,7 @@ from made import make_graph
 from paretognn.graph.write_table import write_table
 from paretognn.training import MultiTaskStepper, RunFolder
 from paretognn.training.ranks import ALONE, Ranks
-from training.rank_steps import STEPS, held, stepper
+from training.rank_steps import IDLE, STEPS, held, stepper
 
 TESTS = Path(__file__).parent.parent
 LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"]
@@ -43,15 +43,17 @@ class InTurn(MultiTaskStepper):
     """One process that computes the sub-graphs of several one after another, and averages gradients before their Gram
     matrix: the definition."""
 
-    count = 1
+    count, idle = 1, False
 
     def _task_gradient(self, row, name, number):
         losses, rows, heads = [], [], []
         for index in range(self.count):
             self.ranks = Ranks(index, 1)
-            losses.append(super()._task_gradient(row, name, number))
-            rows.append(self.gradients[row].clone())
-            heads.append([p.grad.clone() for p in self._head(name)])
+            loss = super()._task_gradient(row, name, number)
+            share = 0.0 if self.idle and index == 1 and name == IDLE else 1.0
+            losses.append(share * loss)
+            rows.append(share * self.gradients[row])
+            heads.append([share * p.grad for p in self._head(name)])
         self.ranks = ALONE
         self.gradients[row] = torch.stack(rows).mean(0)
         for parameter, grads in zip(self._head(name), zip(*heads, strict=True), strict=True):
@@ -59,12 +61,13 @@ class InTurn(MultiTaskStepper):
         return torch.stack(losses).mean()
 
 
-@pytest.mark.parametrize(("count", "slow"), [(2, False), (4, True)])
-def test_ranks_hold_what_one_process_holds_that_does_their_work_in_turn(tmp_path, count, slow):
-    launched(count, [str(TESTS / "training" / "rank_steps.py"), str(tmp_path)], **({"SLOW": "1"} if slow else {}))
+@pytest.mark.parametrize(("count", "how"), [(2, ""), (4, "SLOW"), (2, "IDLE")])
+def test_c57_c58_ranks_hold_what_one_process_holds_that_does_their_work_in_turn(tmp_path, count, how):
+    """However slow some of them are, and where a task has no loss on one of them."""
+    launched(count, [str(TESTS / "training" / "rank_steps.py"), str(tmp_path)], **({how: "1"} if how else {}))
     found = [np.load(tmp_path / f"{index}.npz") for index in range(count)]
     alone = stepper(InTurn)
-    alone.count = count
+    alone.count, alone.idle = count, how == "IDLE"
     rows = [held(alone, alone.step()) for _ in range(STEPS)]
     for name, wanted in zip(("weights", "losses", "parameters"), zip(*rows, strict=True), strict=True):
         for each in found[1:]:
@@ -74,7 +77,7 @@ def test_ranks_hold_what_one_process_holds_that_does_their_work_in_turn(tmp_path
         np.testing.assert_allclose(found[0][name], np.array(wanted), atol=tolerance, rtol=1e-5)
 
 
-def test_a_second_rank_draws_other_subgraphs():
+def test_c44_a_second_rank_draws_other_subgraphs():
     first, second = stepper(), stepper()
     second.ranks = Ranks(1, 1)
     assert first.step().losses != second.step().losses
