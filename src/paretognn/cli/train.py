@@ -102,7 +102,8 @@ def command(
             changed = [f"--{k}" for k, v in fixed.items() if v is not None]
             if changed:
                 raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
-            graph, resolved = _reopen(folder, source, steps, chosen)
+            with costs.stage("reading the graph"):
+                graph, resolved = _reopen(folder, source, steps, chosen)
         else:
             overrides = read_config_file(config) if config is not None else {}
             overrides = parse_assignments(set_ or [], overrides)

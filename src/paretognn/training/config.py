@@ -193,7 +193,7 @@ def _check_fields(tree: Any, model: type[BaseModel], prefix: tuple[str, ...]) ->
         if name not in model.model_fields:
             raise InputError(_unknown((*prefix, str(name)), model.model_fields))
         kind = _model_of(model, name)
-        if kind is not None and kind.model_fields:  # settings of a component have none before its name is known
+        if kind is not None and kind.model_fields and name != "sampler":  # a component's settings are its name's
             _check_fields(value, kind, (*prefix, name))
 
 
