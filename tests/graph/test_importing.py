@@ -13,10 +13,10 @@ from paretognn.graph import read_graph, summarise
 from paretognn.graph.mapped import is_store, open_store, verify
 from paretognn.graph.table_options import TableOptions
 from paretognn.graph.write_table import write_table
+from paretognn.lock import locked
 
 pytest.importorskip("duckdb")
-from paretognn.graph import importing
-from paretognn.graph.importing import import_tables
+from paretognn.graph.importing import import_tables, scan, store
 
 
 def tables(folder, weighted=True, labelled=True, n=120):
@@ -49,12 +49,6 @@ def written(folder, kind, **options):
     return folder / f"nodes.{kind}", folder / f"edges.{kind}"
 
 
-def plain(folder):
-    nodes, edges = tables(folder)
-    pq.write_table(nodes, folder / "whole-nodes.parquet")
-    pq.write_table(edges, folder / "whole-edges.parquet")
-
-
 def same(a, b):
     for name in ("indptr", "indices", "weights", "features", "labels"):
         one, two = getattr(a, name), getattr(b, name)
@@ -69,7 +63,7 @@ def same(a, b):
 @pytest.mark.parametrize("batch", [7, 1 << 16])
 @pytest.mark.parametrize("kind", ["csv", "parquet", "parts"])
 def test_an_import_is_what_is_read(tmp_path, monkeypatch, kind, batch):
-    monkeypatch.setattr(importing, "ROWS", batch)
+    monkeypatch.setattr(scan, "ROWS", batch)
     nodes, edges = written(tmp_path, kind)
     whole_nodes, whole_edges = tables(tmp_path)
     pq.write_table(whole_nodes, tmp_path / "whole-nodes.parquet")
@@ -170,28 +164,44 @@ def test_what_is_wrong_with_a_request_is_said(tmp_path):
         open_store(tmp_path)
 
 
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+    nodes, edges = written(tmp_path, "parquet")
+    (tmp_path / "store.importing").mkdir()
+    (tmp_path / "store.importing" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="is there already, and not from an import"):
+        import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    assert (tmp_path / "store.importing" / "thesis.txt").read_text() == "mine"
+
+
+def test_one_process_imports_into_a_store(tmp_path):
+    nodes, edges = written(tmp_path, "parquet")
+    with locked(tmp_path / "store.importing.lock"), pytest.raises(InputError, match="another process is importing"):
+        import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    import_tables(nodes, edges, tmp_path / "store", TableOptions())
+
+
 def test_an_import_goes_on_where_it_was_and_begins_anew_with_other_tables(tmp_path, monkeypatch):
     nodes, edges = written(tmp_path, "parquet")
-    whole = importing._write_edges
+    whole = store.write_edges
 
     def broken(*given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(importing, "_write_edges", broken)
+    monkeypatch.setattr(store, "write_edges", broken)
     with pytest.raises(KeyboardInterrupt):
         import_tables(nodes, edges, tmp_path / "store", TableOptions())
     assert not is_store(tmp_path / "store")
-    monkeypatch.setattr(importing, "_write_edges", whole)
+    monkeypatch.setattr(store, "write_edges", whole)
     lines = []
     import_tables(nodes, edges, tmp_path / "store", TableOptions(), say=lines.append)
     assert "nodes: done before" in lines
     same(read_graph(graph=tmp_path / "store"), read_graph(nodes, edges))
 
-    monkeypatch.setattr(importing, "_write_edges", broken)
+    monkeypatch.setattr(store, "write_edges", broken)
     with pytest.raises(KeyboardInterrupt):
         import_tables(nodes, edges, tmp_path / "other", TableOptions())
     change(tmp_path, "nodes", lambda t: column(t, "x0", np.ones(len(t))))
-    monkeypatch.setattr(importing, "_write_edges", whole)
+    monkeypatch.setattr(store, "write_edges", whole)
     lines.clear()
     import_tables(nodes, edges, tmp_path / "other", TableOptions(), say=lines.append)
     assert "reading nodes" in lines
@@ -212,8 +222,10 @@ def test_a_damaged_store_is_noticed(tmp_path):
     (store / "features.bin").write_bytes(content[:-4])
     with pytest.raises(InputError, match=r"features.bin: corrupt \(\d+ bytes, where \d+ are needed"):
         open_store(store, True)
+    (store / "features.bin").write_bytes(content)
     (store / "ids.arrow").write_bytes(b"no")
-    for name in ("store.json",):
-        (store / name).write_text("{}")
-        with pytest.raises(InputError, match="is of another version"):
-            open_store(store)
+    with pytest.raises(InputError, match=r"ids.arrow: corrupt"):
+        open_store(store, True)
+    (store / "store.json").write_text("{}")
+    with pytest.raises(InputError, match="is of another version"):
+        open_store(store)

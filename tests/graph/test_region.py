@@ -24,13 +24,13 @@ def test_an_induced_graph_is_the_sub_matrix(nodes, sparse):
 
 def test_a_region_is_bounded_joined_and_repeats():
     graph = make_graph(400, 6)
-    part = walked_region(graph, 100, 1)
+    part = walked_region(graph, 1, 100)
     assert 20 < part.num_nodes <= 100
-    assert part.degrees.mean() > walked_region(graph, 100, 2).degrees.mean() / 2 > 0.5
-    assert part.digest() == walked_region(graph, 100, 1).digest() != walked_region(graph, 100, 2).digest()
-    assert walked_region(graph, 400, 1) is graph
+    assert part.degrees.mean() > walked_region(graph, 2, 100).degrees.mean() / 2 > 0.5
+    assert part.digest() == walked_region(graph, 1, 100).digest() != walked_region(graph, 2, 100).digest()
+    assert walked_region(graph, 1, 400) is graph
 
 
 def test_walks_of_a_graph_without_edges_stay():
     graph = build_graph(50, np.array([], dtype=int), np.array([], dtype=int))
-    assert walked_region(graph, 20, 0).num_nodes == 4
+    assert walked_region(graph, 0, 20).num_nodes == 4

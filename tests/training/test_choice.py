@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -6,6 +8,7 @@ from safetensors.torch import load_file, save_file
 from made import SMALL, make_graph
 from paretognn.errors import InputError
 from paretognn.graph import build_graph
+from paretognn.graph.region import walked_region
 from paretognn.training import RunFolder, TrainedEncoder, make_config, train, untrained
 from paretognn.training.assembly import AssemblySettings
 from paretognn.training.choice import Judged, judge, least
@@ -109,7 +112,7 @@ def test_a_resumed_run_chooses_the_same(run, tmp_path):
 
 def test_a_large_graph_is_judged_by_a_region(monkeypatch):
     graph = ring_of_communities()
-    monkeypatch.setattr("paretognn.training.choice.REGION", 100)
+    monkeypatch.setattr("paretognn.training.choice.walked_region", partial(walked_region, most=100))
     seen = []
 
     def encode(other):

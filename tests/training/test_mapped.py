@@ -14,9 +14,10 @@ from paretognn.graph.mapped import open_store
 from paretognn.graph.table_options import TableOptions
 from paretognn.methods import method_config
 from paretognn.nn.features import MappedStore
+from paretognn.private_peak import PrivatePeak
 from paretognn.training import make_config, read_embeddings, train, write_embeddings
-from paretognn.training.memory import PrivatePeak
 from paretognn.training.prepare import prepare
+from paretognn.training.tracking import EachStep
 
 pytest.importorskip("duckdb")
 from paretognn.graph.importing import import_tables
@@ -64,8 +65,6 @@ def test_training_on_disk_is_training_in_memory(store, features):
 
 
 def _each(kept):
-    from paretognn.training.tracking import EachStep
-
     return EachStep(lambda record: kept.append(list(record.losses.values())))
 
 

@@ -12,10 +12,10 @@ from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
 from paretognn.graph.write_table import check_suffix
 from paretognn.inductive import embed_new
+from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder, write_embeddings
 from paretognn.training.embeddings import SUFFIXES
-from paretognn.training.memory import PrivatePeak
 
 NAME = "embed"
 HELP = """Write embeddings by id: of the training graph, or, with a graph, of new nodes.

@@ -13,7 +13,7 @@ from paretognn.graph.importing import import_tables
 from paretognn.graph.mapped import verify
 from paretognn.graph.summary import format_summary
 from paretognn.graph.table_options import TableOptions
-from paretognn.training.memory import PrivatePeak
+from paretognn.private_peak import PrivatePeak
 
 NAME = "import"
 HELP = """Make a graph on disk of tables that may be larger than memory; any command then takes it as --graph STORE.

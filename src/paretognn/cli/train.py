@@ -1,5 +1,6 @@
 """``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
 
+import json
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import DEFAULT, method_config, run_method, searched_in
 from paretognn.methods.names import check_asked
 from paretognn.methods.recipe import said_of
+from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import (
     EachStep,
@@ -32,7 +34,7 @@ from paretognn.training import (
 )
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
-from paretognn.training.memory import PrivatePeak, estimate, peak_memory, require_memory
+from paretognn.training.memory import estimate, peak_memory, require_memory
 from paretognn.training.ranks import RankLost, Ranks, joined, launch, on_this_machine
 from paretognn.training.tensorboard import TensorBoard
 from paretognn.training.trainer import follow
@@ -114,17 +116,13 @@ def command(
             overrides.setdefault("method", DEFAULT)
             graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
         resolved = searched_in(folder, graph, resolved, chosen, say)
-        say(
-            f"device: {chosen}"
-            + (
-                ""
-                if chosen == "cpu"
-                else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"
-            )
+        loose = (
+            "" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"
         )
+        say(f"device: {chosen}{loose}")
         if ranks.count > 1:
             say(f"{ranks.count} processes, each with sub-graphs of its own")
-            ranks.shared((resolved.model_dump(mode="json"), graph.digest()))
+            ranks.shared(json.dumps([resolved.model_dump(mode="json"), graph.digest()]).encode())
         started = time.monotonic()
         made: list[int] = []
         trackers.append(EachStep(lambda record: made.append(record.step)))
@@ -153,10 +151,8 @@ def command(
     if resolved.alternatives:
         say(f"chosen without labels: {said_of(trained.assembly.found())}")
     seconds, memory = time.monotonic() - started, peak_memory()
-    say(
-        f"trained in {seconds:.0f} s, "
-        + (f"peak memory {memory / 2**30:.1f} GiB" if graph.stored is None else str(peak))
-    )
+    taken = f"peak memory {memory / 2**30:.1f} GiB" if graph.stored is None else str(peak)
+    say(f"trained in {seconds:.0f} s, {taken}")
     say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
     say(f"next: paretognn evaluate {out}")
     if as_json:
@@ -182,7 +178,7 @@ def _follow(
     run = folder if resume else None if from_run is None else RunFolder(from_run)
     graph = source.load() if run is None else run_graph(run, source)
     try:
-        settings, digest = ranks.shared(None)
+        settings, digest = json.loads(ranks.shared(b""))
         if digest != graph.digest():
             raise InputError(f"process {ranks.index} reads another graph than the first")
         follow(graph, TrainConfig.model_validate(settings), device, ranks)

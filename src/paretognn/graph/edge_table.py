@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,16 +51,19 @@ def read_edge_rows(path: Path, options: TableOptions, is_node: Callable[[str], b
 def _ends(table: Table, options: TableOptions) -> tuple[str, str]:
     source = table.find(options.source_column, "source", "src", flag="--source-column")
     target = table.find(options.target_column, "target", "dst", flag="--target-column")
-    free = [n for n in table.names if n not in (source, target, options.weight_column)]
-    if source is None or target is None:
-        # Where one end is named and the other is not, the other is the first column that is left.
-        named = [n for n in free if n != table.index_column]
-        if len(named) < (source is None) + (target is None):
-            raise InputError(f"{table.path} needs two columns, the ends of an edge; not {len(table.names)}")
-        source = source or named.pop(0)
-        target = target or named.pop(0)
+    left = [n for n in table.names if n not in (options.weight_column, table.index_column)]
+    return choose_ends(left, source, target, table.path)
+
+
+def choose_ends(names: Sequence[str], source: str | None, target: str | None, where: Path) -> tuple[str, str]:
+    """Both ends of an edge: those that are known, and for the others the first of ``names`` that is left."""
+    free = [name for name in names if name not in (source, target)]
+    if len(free) < (source is None) + (target is None):
+        raise InputError(f"{where}: needs two columns, the ends of an edge; not {len(names)}")
+    source = source or free.pop(0)
+    target = target or free.pop(0)
     if source == target:
-        raise InputError(f"{table.path}: column '{source}' cannot be both ends of an edge")
+        raise InputError(f"{where}: column '{source}' cannot be both ends of an edge")
     return source, target
 
 

@@ -7,11 +7,13 @@ import pyarrow as pa
 
 from paretognn.graph.graph import Graph
 
+REGION = 50_000
+"""Nodes from which on a region of so many stands for a graph, where it is judged or described."""
 _LENGTH = 4
 """Steps of a walk, those of GraphSAINT's walks in the presets."""
 
 
-def walked_region(graph: Graph, most: int, seed: int) -> Graph:
+def walked_region(graph: Graph, seed: int, most: int = REGION) -> Graph:
     """The graph itself where it has at most ``most`` nodes, else the region met by walks of `_LENGTH` steps from random
     nodes, at most ``most`` nodes in all; a function of its arguments. Its time and memory are those of the region."""
     if graph.num_nodes <= most:

@@ -19,7 +19,6 @@ HOMOPHILY = 0.06
 """Feature homophily below which neighbours are hardly more alike than strangers."""
 SHARED = 0.1
 """Share of the columns that at least two nodes must have, or features are names and not traits."""
-_REGION = 50_000
 _FEW = 0.01
 """A share of the nodes below which something is not worth a warning."""
 _DENSE, _HUBS, _MANY_COMPONENTS, _ONE_CLASS = 0.1, 0.1, 0.5, 0.9
@@ -51,7 +50,7 @@ def advise(graph: Graph, summary: dict[str, Any] | None = None) -> Advice:
     summary = summarise(graph) if summary is None else summary
     preset_why = preset_settings("auto", graph)[1]
     if graph.stored is not None:  # a part of it is looked at: it need not fit into memory
-        graph = walked_region(graph, _REGION, 0)
+        graph = walked_region(graph, 0)
     alike = feature_homophily(graph) if summary["features"]["count"] and graph.num_edges else None
     twins, crossing = _twins(graph)
     method, why = _method(graph, alike)

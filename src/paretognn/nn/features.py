@@ -7,7 +7,6 @@ A masked row is its token's image.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -39,12 +38,10 @@ class FeatureScaling:
         n, d = features.shape
         mean, scale = np.zeros(d), np.ones(d)
         if kind == "standardise":
-            if isinstance(features, np.memmap):
-                mean = sum(block.sum(axis=0, dtype=np.float64) for block in _blocks(features)) / n
-            else:
-                mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
-            if isinstance(features, np.memmap):
-                variance = sum(((block - mean) ** 2).sum(axis=0) for block in _blocks(features)) / n
+            mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
+            if isinstance(features, np.memmap):  # numpy's variance would make a copy of all rows
+                blocks = (features[start : start + _BLOCK_ROWS] for start in range(0, n, _BLOCK_ROWS))
+                variance = np.asarray(sum(((block - mean) ** 2).sum(axis=0) for block in blocks) / n)
             elif not isinstance(features, np.ndarray):
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
@@ -53,12 +50,6 @@ class FeatureScaling:
             constant = variance <= 1e-10 * np.maximum(mean**2, 1e-30) + 1e-24
             scale = np.where(constant, 0.0, 1.0 / np.sqrt(np.where(constant, 1.0, variance)))
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
-
-
-def _blocks(features: np.ndarray) -> Iterator[np.ndarray]:
-    """Its rows, some at a time."""
-    for start in range(0, len(features), _BLOCK_ROWS):
-        yield features[start : start + _BLOCK_ROWS]
 
 
 _BLOCK_ROWS = 1 << 16

@@ -32,11 +32,8 @@ class DeviceGraph:
     @classmethod
     def from_graph(cls, graph: Graph, features: FeatureStore, device: torch.device | str = "cpu") -> DeviceGraph:
         if graph.stored is not None and torch.device(device).type == "cpu":
-            arrays = (graph.indptr, graph.indices, graph.weights)
-            indptr, indices, weights = (None if a is None else torch.from_numpy(np.asarray(a)) for a in arrays)
-            assert indptr is not None
-            assert indices is not None
-            return cls(indptr, indices, weights, features)
+            weights = None if graph.weights is None else _mapped(graph.weights)
+            return cls(_mapped(graph.indptr), _mapped(graph.indices), weights, features)
         return cls(
             torch.tensor(graph.indptr, dtype=torch.int64, device=device),
             torch.tensor(graph.indices, dtype=torch.int64, device=device),
@@ -84,3 +81,8 @@ class DeviceGraph:
             high = torch.where(before, high, torch.minimum(high, middle))
         hit = (low < end) & (self.targets(low.clamp(max=last)) == target)
         return torch.where(hit, low, -1)
+
+
+def _mapped(array: np.ndarray) -> Tensor:
+    """The array itself, which may be mapped from disk, and not a copy."""
+    return torch.from_numpy(np.asarray(array))

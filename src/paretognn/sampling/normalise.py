@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -9,14 +11,17 @@ from paretognn.nn.sparse import Csr
 
 
 class NormalisedRows:
-    """The rows of the normalised adjacency, some at a time: the same numbers as `normalised`, whose matrix is never
-    there as a whole. indptr, indices, weights : as there, perhaps mapped from disk."""
+    """The rows of the normalised adjacency, some at a time, so that the matrix need never be there as a whole.
+
+    indptr, indices, weights : square symmetric compressed rows without self-loops, perhaps mapped from disk. rows : how
+    many are looked at at once for their degrees.
+    """
 
     def __init__(self, indptr: Tensor, indices: Tensor, weights: Tensor | None, rows: int = 1 << 16) -> None:
         self.indptr, self.indices, self.weights = indptr, indices, weights
         n = len(indptr) - 1
         degree = (indptr[1:] - indptr[:-1]).to(torch.float32) + 1
-        for start in range(0, n if weights is not None else 0, rows):
+        for start in range(0, n if weights is not None else 0, max(1, rows)):
             stop = min(start + rows, n)
             row, entries = self._entries(start, stop)
             sums = torch.ones(stop - start, dtype=torch.float64, device=indptr.device)
@@ -34,9 +39,10 @@ class NormalisedRows:
         """Rows ``start`` to ``stop`` [stop - start, N]; the self-loop is the last entry of its row."""
         row, entries = self._entries(start, stop)
         column = self.indices[entries].long()
-        values = self.inverse_root[row + start] * self.inverse_root[column]
+        values = self.inverse_root[start:stop][row] * self.inverse_root[column]
         if self.weights is not None:
             values = values * self.weights[entries]
+        # Row i's entries move i places on, and its self-loop takes the place that falls free behind them.
         own = torch.arange(stop - start, device=row.device)
         first = self.indptr[start : stop + 1] - self.indptr[start]
         place, loops = torch.arange(len(row), device=row.device) + row, first[1:] + own
@@ -51,25 +57,5 @@ class NormalisedRows:
 
 def normalised(indptr: Tensor, indices: Tensor, weights: Tensor | None) -> Csr:
     """Square symmetric compressed rows without self-loops -> normalised adjacency with them, as `Csr`."""
-    n, indices = len(indptr) - 1, indices.long()
-    counts = indptr[1:] - indptr[:-1]
-    rows = torch.repeat_interleave(torch.arange(n, device=indptr.device), counts, output_size=len(indices))
-    if weights is None:
-        degree = counts.to(torch.float32) + 1
-    else:
-        degree = torch.ones(n, dtype=torch.float64, device=indptr.device)
-        degree = degree.index_add_(0, rows, weights.double()).to(torch.float32)
-    inverse_root = degree.rsqrt()
-    values = inverse_root[rows] * inverse_root[indices]
-    if weights is not None:
-        values = values * weights
-    # Row i's entries move i places on, and its self-loop takes the place that falls free behind them.
-    total = len(indices) + n
-    place = torch.arange(len(indices), device=indptr.device) + rows
-    loops = indptr[1:] + torch.arange(n, device=indptr.device)
-    all_indices = torch.empty(total, dtype=torch.int64, device=indptr.device)
-    all_values = torch.empty(total, dtype=torch.float32, device=indptr.device)
-    all_indices[place], all_values[place] = indices, values
-    all_indices[loops], all_values[loops] = torch.arange(n, device=indptr.device), inverse_root.square()
-    shifted = indptr + torch.arange(n + 1, device=indptr.device)
-    return Csr(shifted, all_indices, all_values, (n, n), symmetric=True)
+    n = len(indptr) - 1
+    return replace(NormalisedRows(indptr, indices, weights, n)(0, n), symmetric=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, load_file, save, save_file
 from torch import Tensor
 
 from paretognn.atomic import atomic_write
@@ -105,6 +105,20 @@ def newest_checkpoint(folder: Path) -> Checkpoint | None:
     if paths:
         raise InputError(f"{problems[0]}; no older checkpoint loads")
     return None
+
+
+def packed(kept: Checkpoint | None) -> tuple[bytes, bytes]:
+    """A checkpoint, or none, for other processes: its state as JSON, and its tensors as safetensors."""
+    if kept is None:
+        return b"null", b""
+    tensors, state, problems = kept
+    return json.dumps([state, problems]).encode(), save(tensors)
+
+
+def unpacked(state: bytes, tensors: bytes) -> Checkpoint | None:
+    """The inverse of `packed`."""
+    content = json.loads(state)
+    return None if content is None else (load(tensors), *content)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer, names: list[str]) -> dict[str, Tensor]:

@@ -3,7 +3,8 @@
 Two tasks can be set on any graph, since its own edges hold the answers: to tell edges that were left out from pairs
 without one, and to tell the parts of a balanced partition. A candidate's score is the mean of its AUC and its accuracy.
 Links that are judged are left out of the graph that is embedded for them; the encoder has seen them in training, for
-all candidates alike. Node labels are never looked at. A large graph is judged by a part of it (`REGION`).
+all candidates alike. Node labels are never looked at. A large graph is judged by a region of it
+(`paretognn.graph.region`).
 """
 
 from __future__ import annotations
@@ -32,9 +33,6 @@ _SEED = 1
 _MOST = 10_000
 """Nodes and pairs that a probe is fitted on, tuned on or judged on, each."""
 
-REGION = 50_000
-"""Nodes from which on a region of so many stands for the graph: time and memory of judging are bounded."""
-
 Encode = Callable[[Graph], tuple[Tensor, DeviceGraph]]
 """A graph's encoded nodes float [N, d], and the graph placed on the device."""
 
@@ -56,7 +54,7 @@ class Judged:
 
 def judge(graph: Graph, encode: Encode, candidates: Sequence[AssemblySettings], seed: int) -> list[Judged]:
     """All candidates judged on the training graph; ``seed`` is the run's, for what blocks draw."""
-    graph = walked_region(graph, REGION, _SEED)
+    graph = walked_region(graph, _SEED)
     with collected():  # that a graph is small is told where it is evaluated
         links, parts = _links(graph, encode, seed), _parts(graph, encode, seed)
         return [Judged(each, links(each), parts(each)) for each in candidates]

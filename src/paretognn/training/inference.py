@@ -84,7 +84,8 @@ def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | N
     out = _matrix(n, weight.shape[1], graph)
     if h is None and isinstance(features, MappedStore) and features.width <= weight.shape[1]:
         # Of mapped features those of the rows' neighbours are read, and nothing is kept for all nodes.
-        for start in range(0, n, fewer := max(1, rows // FEWER)):
+        fewer = max(1, rows // FEWER)
+        for start in range(0, n, fewer):
             part = adjacency(start, min(start + fewer, n))
             nodes, place = torch.unique(part.indices, return_inverse=True)
             near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import torch
 
 from paretognn.errors import InputError
 from paretognn.graph import Graph
+from paretognn.graph.region import REGION
 from paretognn.graph.structural import RANDOM_DIMS
 from paretognn.pretext.info_nce import KEEP_BYTES
 from paretognn.pretext.mi_nsg import MINSGSettings
 from paretognn.pretext.topo_rec import TopoRecSettings
 from paretognn.sampling import Sampler, SamplerSettings
-from paretognn.training.choice import REGION
 from paretognn.training.config import TrainConfig
 from paretognn.training.inference import FEWER, ROWS
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
@@ -157,47 +156,6 @@ def peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
-
-
-class PrivatePeak:
-    """The most memory that this process had to itself, and the most pages of mapped files beside it, while the context
-    was open. Pages of files are the system's to drop: they are no need of the program's.
-
-    Looked at ten times a second; nothing is known where the system is not Linux.
-    """
-
-    def __init__(self, every: float = 0.1) -> None:
-        self.every = every
-        self.private = self.mapped = 0
-
-    def __enter__(self) -> PrivatePeak:
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._look()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(self.every):
-            self._look()
-
-    def _look(self) -> None:
-        with suppress(OSError):
-            found = dict(re.findall(r"^(Rss\w+):\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE))
-            self.private = max(self.private, int(found.get("RssAnon", 0)) * 1024)
-            self.mapped = max(self.mapped, int(found.get("RssFile", 0)) * 1024)
-
-    def to_json(self) -> dict[str, int]:
-        return {"private_bytes": self.private, "mapped_bytes": self.mapped}
-
-    def __str__(self) -> str:
-        if not self.private:
-            return "peak memory is not known on this system"
-        return f"peak memory {self.private / 2**30:.2f} GiB, and {self.mapped / 2**30:.2f} GiB of mapped files"
 
 
 def probe_seconds(graph: Graph, config: TrainConfig, device: str = "cpu") -> float:

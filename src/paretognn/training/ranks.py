@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -61,20 +60,27 @@ class Ranks:
         """Whether one of the ranks wishes it."""
         if self.count == 1:
             return wish
-        wishes = torch.tensor([float(wish)], device="cuda" if dist.get_backend() == "nccl" else "cpu")
+        wishes = torch.tensor([float(wish)], device=_device())
         _heard(lambda: dist.all_reduce(wishes))
         return bool(wishes.item() > 0)
 
-    def shared(self, value: Any) -> Any:
-        """The leader's value, on all."""
+    def shared(self, content: bytes) -> bytes:
+        """The leader's bytes, on all; no pickle, which the launcher's own exchange of objects would be."""
         if self.count == 1:
-            return value
-        values = [value if self.leads else None]
-        _heard(lambda: dist.broadcast_object_list(values))
-        return values[0]
+            return content
+        length = self.lead(torch.tensor([len(content)], device=_device()))
+        sent = torch.zeros(int(length), dtype=torch.uint8, device=_device())
+        if self.leads and len(sent):
+            sent.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
+        return self.lead(sent).cpu().numpy().tobytes()
 
 
 ALONE = Ranks()
+
+
+def _device() -> str:
+    """Where what is exchanged must lie."""
+    return "cuda" if dist.get_backend() == "nccl" else "cpu"
 
 
 def _heard(exchange: Callable[[], object]) -> None:

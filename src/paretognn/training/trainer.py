@@ -25,9 +25,11 @@ from paretognn.training.checkpoint import (
     load_tensors,
     newest_checkpoint,
     optimizer_tensors,
+    packed,
     restore_optimizer,
     save_checkpoint,
     save_tensors,
+    unpacked,
 )
 from paretognn.training.choice import judge, least
 from paretognn.training.config import TrainConfig
@@ -254,7 +256,8 @@ def _stepped(
     stepper = MultiTaskStepper(model, prepared, config, ranks=ranks)
     plateau = Plateau(config.stopping)
     kept = newest_checkpoint(folder.checkpoints) if folder is not None and resume else None
-    kept = ranks.shared(kept)
+    if ranks.count > 1:
+        kept = unpacked(*(ranks.shared(part) for part in packed(kept)))
     ended = kept is not None and _restore(stepper, plateau, kept, folder, device)
     if not ended:
         _tracked(stepper, plateau, folder, trackers)

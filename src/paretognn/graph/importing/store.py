@@ -1,0 +1,132 @@
+"""The import as a whole: tables in, a store out."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from paretognn.atomic import atomic_write, writing
+from paretognn.errors import InputError
+from paretognn.graph.importing.edges import write_edges
+from paretognn.graph.importing.nodes import NodeTable
+from paretognn.graph.importing.scan import Scan, files_of, opened
+from paretognn.graph.importing.staging import Stages
+from paretognn.graph.mapped import FACTS, VERSION, Part, is_store, store_digest
+from paretognn.graph.table_options import TableOptions
+from paretognn.lock import locked
+
+Say = Callable[[str], None]
+
+
+def import_tables(
+    nodes: Path, edges: Path, out: Path, options: TableOptions, memory: int = 2 << 30, say: Say = lambda line: None
+) -> dict[str, Any]:
+    """Write the store ``out`` from a node table and an edge table, each a file or a folder of such (Parquet, CSV).
+
+    memory : bytes that DuckDB may take; what does not fit goes to the disk beside ``out``. A stage that an earlier call
+    with the same tables has finished is not made again. Returns the facts of the store, with its ``summary``.
+
+    InputError for what is wrong with the tables, an ``out`` that is there already or that another process writes.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        what = "already holds an imported graph" if is_store(out) else "is there already, and no folder for a new store"
+        raise InputError(f"{out}: {what}; choose another --out")
+    for name in ("categorical", "add_missing_nodes", "impute"):
+        if getattr(options, name):
+            raise InputError(
+                f"--{name.replace('_', '-')} is for graphs in memory: an import takes numeric columns without gaps, "
+                "and edges between nodes of the table"
+            )
+    staging = out.parent / f"{out.name}.importing"
+    with locked(staging.with_name(staging.name + ".lock")) as free:
+        if not free:
+            raise InputError(f"{out}: another process is importing into it")
+        with writing(staging):
+            facts = _staged(nodes, edges, staging, options, memory, say)
+            if out.exists():
+                out.rmdir()
+            os.replace(staging, out)
+    return facts
+
+
+def _staged(nodes: Path, edges: Path, staging: Path, options: TableOptions, memory: int, say: Say) -> dict[str, Any]:
+    """The store in the folder ``staging``."""
+    node_files, edge_files = files_of(nodes), files_of(edges)
+    seen = [[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in (*node_files, *edge_files)]
+    staging.mkdir(parents=True, exist_ok=True)
+    stages = Stages(staging, {"version": VERSION, "options": asdict(options), "files": seen})
+    with opened(staging, memory) as database:
+        table = NodeTable(Scan(database, node_files, nodes, options.header), options)
+        known = stages.done("nodes")
+        if known is None:
+            say("reading nodes")
+            table.require_unique()
+            known = stages.finish("nodes", table.write(staging))
+        else:
+            say("nodes: done before")
+        linked = stages.done("edges")
+        if linked is None:
+            say("joining and sorting edges")
+            scan = Scan(database, edge_files, edges, options.header)
+            linked = stages.finish("edges", write_edges(scan, options, known, nodes.name, staging))
+    parts = {name: Part(**part) for name, part in {**known["parts"], **linked["parts"]}.items()}
+    facts = {
+        "version": VERSION,
+        "byteorder": sys.byteorder,
+        "name": nodes.name.split(".")[0] or "graph",
+        "digest": store_digest(parts),
+        "feature_columns": None if not known["features"] else [[name, None] for name in known["features"]],
+        "label_names": known["label_names"],
+        "counts": linked["counts"],
+        "warnings": linked["warnings"],
+        "parts": {name: asdict(part) for name, part in parts.items()},
+    }
+    facts["summary"] = _summary(facts, known, linked)
+    with atomic_write(staging / FACTS) as aside:
+        aside.write_text(json.dumps(facts, ensure_ascii=False, indent=1), encoding="utf-8")
+    stages.file.unlink()
+    return facts
+
+
+def _summary(facts: dict[str, Any], nodes: dict[str, Any], edges: dict[str, Any]) -> dict[str, Any]:
+    """As `paretognn.graph.summarise`, but for the components, which would need the whole graph in memory."""
+    n, sizes = nodes["nodes"], nodes["class_sizes"]
+    pairs = n * (n - 1) // 2
+    counts = facts["counts"]
+    notes = []
+    if counts["one_way"]:
+        notes.append(
+            f"{counts['one_way']:,} of {edges['edges']:,} pairs are given in one direction only; read as undirected"
+        )
+    labels = None
+    if sizes is not None:
+        labels = {
+            "classes": len(sizes),
+            "labelled": sum(sizes),
+            "unlabelled": n - sum(sizes),
+            "class_sizes": dict(zip(nodes["label_names"], sizes, strict=True)),
+            "edge_homophily": edges["edge_homophily"],
+            "edge_homophily_by_chance": edges["edge_homophily_by_chance"],
+        }
+    return {
+        "name": facts["name"],
+        "nodes": n,
+        "edges": edges["edges"],
+        "rows_read": counts["rows"],
+        **{name: counts[name] for name in ("self_loops", "duplicates", "one_way")},
+        **{name: edges[name] for name in ("weighted", "isolated_nodes")},
+        "components": None,
+        "largest_component": None,
+        "density": edges["edges"] / pairs if pairs else 0.0,
+        **{name: edges[name] for name in ("mean_degree", "median_degree", "hub_share", "max_degree")},
+        "features": nodes["kind"],
+        "labels": labels,
+        "splits": 0,
+        "notes": notes,
+        "warnings": facts["warnings"],
+    }
