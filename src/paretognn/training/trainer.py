@@ -206,37 +206,24 @@ def train(
     Of several ``ranks`` the leader calls this, the others `follow`; `RankLost` where one of them ends before its time,
     after which too the folder holds the last good state.
     """
-    if folder is None:
-        return _train(graph, config, device, None, resume, trackers, encoder, ranks)
-    with folder.held():
-        folder.sweep()
-        return _train(graph, config, device, folder, resume, trackers, encoder, ranks)
+    with nullcontext() if folder is None else folder.held():
+        if folder is not None:
+            folder.sweep()
+        stepper, scaling = _stepped(graph, config, device, folder, resume, trackers, encoder, ranks)
+        trained, rows = _frozen(graph, config, device, stepper.graph, scaling, stepper.model.encoder, stepper.done)
+        cause = (
+            f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the "
+            "weights out of range"
+        )
+        embeddings = _checked(rows, graph, cause)
+        if folder is not None:
+            trained.save(folder)
+    return trained, embeddings
 
 
 def follow(graph: Graph, config: TrainConfig, device: str, ranks: Ranks) -> None:
     """Step with the leader of ``ranks``, which calls `train` with the same graph, settings and device."""
     _stepped(graph, config, device, None, True, (), None, ranks)
-
-
-def _train(
-    graph: Graph,
-    config: TrainConfig,
-    device: str,
-    folder: RunFolder | None,
-    resume: bool,
-    trackers: Sequence[Tracker],
-    encoder: nn.Module | None,
-    ranks: Ranks,
-) -> tuple[TrainedEncoder, np.ndarray]:
-    stepper, scaling = _stepped(graph, config, device, folder, resume, trackers, encoder, ranks)
-    cause = (
-        f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the weights"
-    )
-    trained, rows = _frozen(graph, config, device, stepper.graph, scaling, stepper.model.encoder, stepper.done)
-    embeddings = _checked(rows, graph, f"{cause} out of range")
-    if folder is not None:
-        trained.save(folder)
-    return trained, embeddings
 
 
 def _stepped(
