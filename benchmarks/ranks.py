@@ -42,7 +42,7 @@ def steps(shape: str, count: int) -> None:
 
 
 def launched(shape: str, ranks: int, count: int) -> dict[str, Any]:
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks), __file__]
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), __file__]
     own = {**os.environ, "OMP_NUM_THREADS": "1"}
     words = ["--here", "--shape", shape, "--steps", str(count)]
     done = subprocess.run([*launch, *words], capture_output=True, text=True, check=True, env=own)

@@ -23,7 +23,7 @@ from paretognn.training.ranks import ALONE, Ranks
 from training.rank_steps import IDLE, STEPS, held, stepper
 
 TESTS = Path(__file__).parent.parent
-LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node"]
+LAUNCH = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
 PROGRAM = ["-m", "paretognn", "train"]
 
 
@@ -181,16 +181,22 @@ def two_machines():
 
 
 def test_two_machines_with_addresses_of_their_own_train_one_run(tables, two_machines):
-    processes = []
+    processes, logs = [], [tables / f"{rank}.log" for rank in range(2)]
     for rank, (inside, device) in enumerate(two_machines):
         launch = ["torch.distributed.run", "--nnodes", "2", "--node-rank", str(rank), "--nproc-per-node", "1"]
-        launch += ["--master-addr", "10.77.0.1", "--master-port", "29517"]
-        command = [*inside, sys.executable, "-m", *launch, *words(tables, 3)]
-        processes.append(
-            subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment(GLOO_SOCKET_IFNAME=device))
-        )
-    said = [process.communicate(timeout=180)[1] for process in processes]
-    assert [process.returncode for process in processes] == [0, 0], said
+        launch += ["--master-addr", "10.77.0.1", "--master-port", "29517", "--local-addr", f"10.77.0.{rank + 1}"]
+        command = [*inside, sys.executable, "-X", "faulthandler", "-m", *launch, *words(tables, 3)]
+        with logs[rank].open("w") as log:
+            processes.append(subprocess.Popen(command, stderr=log, env=environment(GLOO_SOCKET_IFNAME=device)))
+    deadline = time.monotonic() + 240
+    while any(p.poll() is None for p in processes) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    codes = [process.poll() for process in processes]
+    for process in processes:
+        for one in [*psutil.Process(process.pid).children(recursive=True), process] if process.poll() is None else []:
+            one.kill()
+        process.wait()
+    assert codes == [0, 0], [log.read_text() for log in logs]
     there = RunFolder(tables / "R").embeddings_file.read_bytes()
     shutil.rmtree(tables / "R")
     launched(2, words(tables, 3))

@@ -49,7 +49,7 @@ Examples:
   paretognn train --dataset cora --out runs/cora --tensorboard
   paretognn train --resume --out runs/people --steps 2000
   paretognn train --from-run runs/people --out runs/again --seed 1
-  torchrun --nproc-per-node 2 -m paretognn train --dataset cora --out runs/cora
+  torchrun --standalone --nproc-per-node 2 -m paretognn train --dataset cora --out runs/cora
 """
 
 

@@ -122,4 +122,8 @@ def on_this_machine() -> int:
 
 def launch(ranks: Ranks) -> str:
     """How such a run is started, for people to copy."""
-    return "paretognn" if ranks.count == 1 else f"torchrun --nproc-per-node {on_this_machine()} -m paretognn"
+    if ranks.count == 1:
+        return "paretognn"
+    here = on_this_machine()
+    alone = " --standalone" if here == ranks.count else ""
+    return f"torchrun{alone} --nproc-per-node {here} -m paretognn"
