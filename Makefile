@@ -18,7 +18,7 @@ demo: $(VENV)/installed
 	$(BIN)/paretognn evaluate runs/demo
 
 test: $(VENV)/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 # The example of a package with components of its own: installed beside, tested as its author would.
 example: $(VENV)/installed

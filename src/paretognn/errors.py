@@ -15,6 +15,11 @@ class DamagedError(InputError):
     """A file that the program wrote itself is not as it was written; going on without it would hide that."""
 
 
+class WorkLostError(RuntimeError):
+    """Processes that shared the work have ended before their time. The command line prints the message and exits
+    with 1."""
+
+
 class NonFiniteError(RuntimeError):
     """A loss or gradient is NaN or infinite. Carries the task and the step; no weight has been changed."""
 

@@ -13,6 +13,7 @@ from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Store
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import unmade
+from paretognn.benchmark.place import ThisMachine
 from paretognn.benchmark.running import Report, run_cells, to_do
 from paretognn.benchmark.worker import BUSY
 from paretognn.lock import locked
@@ -146,7 +147,7 @@ def test_a_failing_cell_is_recorded_and_the_others_are_made_two_at_once(tmp_path
     asked, store = request("feat-rec", "raw-features", steps=5), Store(tmp_path)
     bad = request("feat-rec", steps=5, settings={**NARROW, "optimizer": {"learning_rate": 1e30}})
     cells = [*cells_of(bad), *cells_of(asked)]
-    run_cells(cells, store, asked, jobs=2)
+    run_cells(cells, store, asked, ThisMachine(2))
     assert [store.get(cell.key).status for cell in cells] == [FAILED, DONE, DONE]
     assert "is not finite" in store.get(cells[0].key).error
     assert {store.get(cell.key).hardware["cells_at_once"] for cell in cells} == {2}

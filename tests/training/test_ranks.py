@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import psutil
@@ -19,7 +20,7 @@ from cli.small_tables import FAST, graph_of
 from made import make_graph
 from paretognn.graph.write_table import write_table
 from paretognn.training import MultiTaskStepper, RunFolder
-from paretognn.training.ranks import ALONE, Ranks
+from paretognn.training.ranks import ALONE, RankLost, Ranks
 from training.rank_steps import IDLE, STEPS, held, stepper
 
 TESTS = Path(__file__).parent.parent
@@ -125,7 +126,7 @@ def test_a_run_that_is_cut_off_leaves_a_checkpoint_for_any_number_of_ranks(table
         next(p for p in psutil.Process(process.pid).children() if p.environ().get("RANK") == "1").kill()
     said = process.communicate(timeout=120)[1]
     assert process.returncode != 0
-    assert "saved after step" in said
+    assert "saved after step" in said, said
     assert "train --resume --out" in said
     done = int(said.split("saved after step ")[1].split(";")[0])
     rows = rows_of(tables)
@@ -180,24 +181,45 @@ def two_machines():
         subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
-def test_two_machines_with_addresses_of_their_own_train_one_run(tables, two_machines):
+def both(tables, two_machines):
+    """Exit codes of the two, None of one that has not ended; and what they said."""
     processes, logs = [], [tables / f"{rank}.log" for rank in range(2)]
     for rank, (inside, device) in enumerate(two_machines):
         launch = ["torch.distributed.run", "--nnodes", "2", "--node-rank", str(rank), "--nproc-per-node", "1"]
         launch += ["--master-addr", "10.77.0.1", "--master-port", "29517", "--local-addr", f"10.77.0.{rank + 1}"]
-        command = [*inside, sys.executable, "-X", "faulthandler", "-m", *launch, *words(tables, 3)]
+        command = [*inside, sys.executable, "-m", *launch, *words(tables, 3)]
+        env = environment(GLOO_SOCKET_IFNAME=device, PYTHONFAULTHANDLER="1")
         with logs[rank].open("w") as log:
-            processes.append(subprocess.Popen(command, stderr=log, env=environment(GLOO_SOCKET_IFNAME=device)))
-    deadline = time.monotonic() + 240
-    while any(p.poll() is None for p in processes) and time.monotonic() < deadline:
+            processes.append(subprocess.Popen(command, stderr=log, env=env))
+    deadline = time.monotonic() + 150
+    while any(process.poll() is None for process in processes) and time.monotonic() < deadline:
         time.sleep(0.1)
     codes = [process.poll() for process in processes]
     for process in processes:
-        for one in [*psutil.Process(process.pid).children(recursive=True), process] if process.poll() is None else []:
-            one.kill()
+        running = [psutil.Process(process.pid)] if process.poll() is None else []
+        for one in [child for each in running for child in each.children(recursive=True)] + running:
+            one.send_signal(signal.SIGABRT)  # where it stands is said in the log
         process.wait()
-    assert codes == [0, 0], [log.read_text() for log in logs]
+    return codes, [log.read_text() for log in logs]
+
+
+def test_two_machines_with_addresses_of_their_own_train_one_run(tables, two_machines):
+    codes, said = both(tables, two_machines)
+    if None in codes:  # networks that are made of software lose a packet for good now and then
+        print(*said, sep="\n")
+        shutil.rmtree(tables / "R", ignore_errors=True)
+        codes, said = both(tables, two_machines)
+    assert codes == [0, 0], said
     there = RunFolder(tables / "R").embeddings_file.read_bytes()
     shutil.rmtree(tables / "R")
     launched(2, words(tables, 3))
     assert RunFolder(tables / "R").embeddings_file.read_bytes() == there
+
+
+def test_a_process_that_is_told_to_stop_waits_moments_for_an_answer():
+    class Silent:
+        def is_completed(self):
+            return False
+
+    with patch("paretognn.training.ranks._GRACE", 0.05), pytest.raises(RankLost, match="does not answer"):
+        Ranks(0, 2, stopping=lambda: True)._await(Silent())

@@ -4,6 +4,7 @@
 import shlex
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from paretognn.atomic import writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey, Store
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, recorded
 from paretognn.benchmark.making import drop_checkpoints
+from paretognn.benchmark.place import Place, ThisMachine
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
 from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
@@ -27,6 +29,7 @@ from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import sampler_tree
+from paretognn.cluster import cluster_device, connected
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.training import TrainConfig, parse_assignments
@@ -45,6 +48,7 @@ of OUT/splits/DATASET-seed0.parquet alone; the first cell of a data set writes t
 Examples:
   paretognn benchmark --datasets cora,actor --methods all --steps 200 --plan --out store
   paretognn benchmark --datasets cora --methods paretognn,spectral --seeds 3 --out store
+  paretognn benchmark --datasets cora,actor --methods all --ray --out /shared/store
   paretognn benchmark --datasets cora --embeddings mine=mine.npy --link-embeddings mine=link.npy --out store
 """
 
@@ -92,38 +96,46 @@ def command(
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
     retry: Annotated[bool, typer.Option(help="Run cells again that failed or ran out of memory.")] = False,
+    ray: Annotated[bool, typer.Option(help="Make the cells on the machines of a Ray cluster.")] = False,
     plan: Annotated[bool, typer.Option(help="Print cells, estimated time and memory, and run nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
     store = _open(out)
-    request = Request(
-        datasets=_listed(datasets),
-        methods=_listed(methods),
-        preset=preset,
-        steps=steps,
-        seeds=seeds,
-        evaluation_seeds=evaluation_seeds,
-        settings=parse_assignments(set_ or [], sampler_tree(sampler, budget)),
-        widths=_numbers("--widths", widths),
-        files=_files(embeddings, link_embeddings),
-        data_root=None if data_root is None else str(data_root),
-        device=choose_device(device),
-    )
-    jobs = default_jobs(request.device) if jobs is None else jobs
-    if jobs < 1:
+    if jobs is not None and jobs < 1:
         raise InputError(f"--jobs must be at least 1, not {jobs}")
-    try:
-        with warnings_said():
-            (_print_plan if plan else _run)(store, request, jobs, retry, as_json)
-    except KeyboardInterrupt:
-        if plan:
-            say("interrupted")
-        else:
-            say(f"interrupted: finished cells and checkpoints are kept in {out}; go on with: {_same_command()}")
-        raise typer.Exit(130) from None
+    with connected() if ray else nullcontext():
+        request = Request(
+            datasets=_listed(datasets),
+            methods=_listed(methods),
+            preset=preset,
+            steps=steps,
+            seeds=seeds,
+            evaluation_seeds=evaluation_seeds,
+            settings=parse_assignments(set_ or [], sampler_tree(sampler, budget)),
+            widths=_numbers("--widths", widths),
+            files=_files(embeddings, link_embeddings),
+            data_root=None if data_root is None else str(data_root.resolve()),
+            device=cluster_device(device) if ray else choose_device(device),
+        )
+        place = _cluster(request.device, jobs) if ray else ThisMachine(jobs or default_jobs(request.device))
+        try:
+            with warnings_said():
+                (_print_plan if plan else _run)(store, request, place, retry, as_json)
+        except KeyboardInterrupt:
+            if plan:
+                say("interrupted")
+            else:
+                say(f"interrupted: finished cells and checkpoints are kept in {out}; go on with: {_same_command()}")
+            raise typer.Exit(130) from None
 
 
-def _run(store: Store, request: Request, jobs: int, retry: bool, as_json: bool) -> None:
+def _cluster(device: str, jobs: int | None) -> Place:
+    from paretognn.cluster.cells import Cluster  # an extra
+
+    return Cluster.of(device, jobs)
+
+
+def _run(store: Store, request: Request, place: Place, retry: bool, as_json: bool) -> None:
     cells = [cell for _, own in expand(request) for cell in own]
     left = to_do(cells, store, request, retry)
     with writing(store.path):
@@ -132,14 +144,14 @@ def _run(store: Store, request: Request, jobs: int, retry: bool, as_json: bool) 
         found = recorded(store, cell, request.evaluation_seeds)
         if found is not None and found.status == DONE:
             drop_checkpoints(store, cell.key)  # left by a process that was killed between the cell and this
-    say(f"{len(cells)} cells, {len(cells) - len(left)} of them recorded in {store.path}; {jobs} at once")
+    say(f"{len(cells)} cells, {len(cells) - len(left)} of them recorded in {store.path}; {place.jobs} at once")
     for cell in left:
         if cell.file is not None and cell.file.link_embeddings is None:
             split = link_split_file(store, cell.key.dataset)
             say(f"{cell.key.method}: no link score without --link-embeddings; the split to train on will be {split}")
-    progress = _Progress(store, left, request.evaluation_seeds, jobs)
+    progress = _Progress(store, left, request.evaluation_seeds, place.jobs)
     report = Report(progress.started, progress.finished, progress.waiting)
-    unfinished = run_cells(left, store, request, jobs, report)
+    unfinished = run_cells(left, store, request, place, report)
     _summary(store, cells, unfinished, request)
     if as_json:
         print_json([_content(cell, recorded(store, cell, request.evaluation_seeds)) for cell in cells])
@@ -224,8 +236,8 @@ def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], re
     say(f"next: paretognn tables {store.path}")
 
 
-def _print_plan(store: Store, request: Request, jobs: int, retry: bool, as_json: bool) -> None:
-    estimator = Estimator(store, request.evaluation_seeds, _threads(jobs))
+def _print_plan(store: Store, request: Request, place: Place, retry: bool, as_json: bool) -> None:
+    estimator = Estimator(store, request.evaluation_seeds, _threads(place.jobs))
     rows: list[list[str]] = []
     content: list[dict[str, Any]] = []
     estimates: list[Estimate] = []
@@ -249,7 +261,7 @@ def _print_plan(store: Store, request: Request, jobs: int, retry: bool, as_json:
     known = [estimate.seconds for estimate in estimates if estimate.seconds is not None]
     line = f"{len(rows)} cells, {len(estimates)} to run"
     if estimates:
-        line += f": about {_duration(sum(known) / jobs)} with {jobs} at once"
+        line += f": about {_duration(sum(known) / place.jobs)} with {place.jobs} at once"
         line += f", at most {max(estimate.memory for estimate in estimates) / 2**30:.1f} GiB a cell"
     unknown = len(estimates) - len(known)
     output.print(line + (f"; {unknown} without an estimate, which are not counted" if unknown else ""), markup=False)

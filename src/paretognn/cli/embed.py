@@ -10,6 +10,8 @@ from paretognn.cli.completion import device_names
 from paretognn.cli.console import say
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
+from paretognn.cluster import cluster_device, connected
+from paretognn.errors import InputError
 from paretognn.graph.write_table import check_suffix
 from paretognn.inductive import embed_new
 from paretognn.private_peak import PrivatePeak
@@ -26,6 +28,7 @@ taken from the run's copy.
 \b
 Examples:
   paretognn embed runs/people --out people.csv
+  paretognn embed runs/big --ray --out embeddings.parquet
   paretognn embed runs/people --nodes new.csv --edges new_calls.csv --out new.parquet
 """
 
@@ -36,13 +39,22 @@ def command(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     out: Annotated[Path, typer.Option(help="File to write: .parquet, .csv or .npy.")],
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.", autocompletion=device_names)] = "auto",
+    ray: Annotated[bool, typer.Option(help="Embed the run's graph on the machines of a Ray cluster.")] = False,
     as_json: AsJson = False,
 ) -> None:
     check_suffix(out, SUFFIXES)
     folder = RunFolder(run)
-    trained = TrainedEncoder.load(folder, choose_device(device))
+    if ray and source.given:
+        raise InputError("--ray embeds the graph of the run, and takes no other")
+    trained = TrainedEncoder.load(folder, "cpu" if ray else choose_device(device))
     with PrivatePeak() as peak:
-        if source.given:
+        if ray:
+            with connected():
+                from paretognn.cluster.embedding import embed_on_cluster  # an extra
+
+                graph = run_graph(folder)
+                ids, embeddings = graph.id_array(), embed_on_cluster(folder, trained, graph, cluster_device(device))
+        elif source.given:
             new = embed_new(trained, folder, source)
             ids, embeddings = new.ids, new.embeddings
             for warning in new.warnings:

@@ -1,6 +1,7 @@
 """The command line: ``paretognn COMMAND``, one file a command.
 
-Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted.
+Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted; 1 processes that
+shared the work were lost.
 """
 
 # No `from __future__ import annotations` here: typer reads the annotations at run time.
@@ -18,7 +19,7 @@ import typer
 
 from paretognn._version import __version__
 from paretognn.allocator import keep_freed_memory
-from paretognn.errors import InputError, NonFiniteError
+from paretognn.errors import InputError, NonFiniteError, WorkLostError
 
 COMMANDS = (
     "train", "embed", "evaluate", "report", "similar", "predict-links", "classify", "cluster", "inspect", "benchmark",
@@ -97,6 +98,8 @@ def run(given: list[str], app: typer.Typer | None = None) -> int:
         return code if isinstance(code, int) else 0
     except (InputError, NonFiniteError) as error:
         return _fail(str(error))
+    except WorkLostError as error:
+        return _fail(str(error), 1)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         where = f" (see: {context.command_path} --help)" if context is not None else ""
@@ -129,9 +132,9 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, code: int = 2) -> int:
     if _signals:
         print("interrupted", file=sys.stderr)
         return 130
     print("error: " + " ".join(message.split()), file=sys.stderr)
-    return 2
+    return code

@@ -1,8 +1,8 @@
 """``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
 
-import json
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +15,7 @@ from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.live import Terminal
 from paretognn.cli.options import sampler_tree, takes_graph
+from paretognn.cluster import cluster_device, connected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
 from paretognn.methods import DEFAULT, method_config, run_method, searched_in
@@ -28,6 +29,7 @@ from paretognn.training import (
     RunFolder,
     Tracker,
     TrainConfig,
+    TrainedEncoder,
     parse_assignments,
     read_config_file,
     write_embeddings,
@@ -35,7 +37,7 @@ from paretognn.training import (
 from paretognn.training import train as train_encoder
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
-from paretognn.training.ranks import RankLost, Ranks, joined, launch, on_this_machine
+from paretognn.training.ranks import ALONE, RankLost, Ranks, joined, launch, on_this_machine
 from paretognn.training.tensorboard import TensorBoard
 from paretognn.training.trainer import follow
 
@@ -50,6 +52,7 @@ Examples:
   paretognn train --resume --out runs/people --steps 2000
   paretognn train --from-run runs/people --out runs/again --seed 1
   torchrun --standalone --nproc-per-node 2 -m paretognn train --dataset cora --out runs/cora
+  paretognn train --graph /shared/store --ray-workers 8 --out /shared/runs/big
 """
 
 
@@ -87,17 +90,20 @@ def command(
         bool, typer.Option(help="Write every step's numbers to OUT/tensorboard (pip install 'paretognn[tensorboard]').")
     ] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
+    ray_workers: Annotated[
+        int | None, typer.Option(help="Train by so many processes of a Ray cluster, a core or a GPU each.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     folder, costs = RunFolder(out), CostLog()
     trackers: list[Tracker] = [Terminal()]
     if tensorboard:
         trackers.append(TensorBoard(folder.path / "tensorboard"))  # before any work: the package may be missing
-    chosen = choose_device(device)
-    with joined(chosen) as ranks:
+    with _processes(device, ray_workers) as (chosen, ranks):
         if not ranks.leads:
             _follow(folder, source, resume, from_run, chosen, ranks)
             return
+        room = None if ray_workers else chosen
         given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
         if resume:
             fixed = {**given, "config": config, "set": set_ or None, "from-run": from_run}
@@ -105,7 +111,7 @@ def command(
             if changed:
                 raise InputError(f"{changed[0]} cannot be changed with --resume; only --steps can be raised")
             with costs.stage("reading the graph"):
-                graph, resolved = _reopen(folder, source, steps, chosen)
+                graph, resolved = _reopen(folder, source, steps, room)
         else:
             overrides = read_config_file(config) if config is not None else {}
             overrides = parse_assignments(set_ or [], overrides)
@@ -114,25 +120,39 @@ def command(
             if origin is not None:
                 overrides = _laid_over(origin.config(), overrides, config)
             overrides.setdefault("method", DEFAULT)
-            graph, resolved = _start(folder, source, overrides, graph_copy, chosen, origin, costs)
-        resolved = searched_in(folder, graph, resolved, chosen, say)
+            graph, resolved = _start(folder, source, overrides, graph_copy, room, origin, costs)
+        if ray_workers is None:
+            resolved = searched_in(folder, graph, resolved, chosen, say)
         loose = (
             "" if chosen == "cpu" else " (sums on it are not in a fixed order: runs repeat closely, not bit for bit)"
         )
         say(f"device: {chosen}{loose}")
         if ranks.count > 1:
             say(f"{ranks.count} processes, each with sub-graphs of its own")
-            ranks.shared(json.dumps([resolved.model_dump(mode="json"), graph.digest()]).encode())
         started = time.monotonic()
         made: list[int] = []
         trackers.append(EachStep(lambda record: made.append(record.step)))
         finished = folder.model_file.exists()
-        again = f"continue with: {launch(ranks)} train --resume --out {out}"
+        by_cluster = f" --ray-workers {ray_workers}" if ray_workers else ""
+        again = f"continue with: {launch(ranks)} train --resume{by_cluster} --out {out}"
         try:
             with warnings_said(), costs.stage("training and embedding", sessions=True), PrivatePeak() as peak:
-                trained, embeddings = train_encoder(
-                    graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
-                )
+                if ray_workers:
+                    from paretognn.cluster.training import train_on_cluster  # an extra
+
+                    say(f"{ray_workers} processes of the Ray cluster; their numbers are in {folder.metrics_file}")
+                    train_on_cluster(folder, source, ray_workers, chosen, tensorboard)
+                    trained = TrainedEncoder.load(folder)
+                else:
+                    trained, embeddings = train_encoder(
+                        graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
+                    )
+                    write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+        except KeyboardInterrupt:
+            if ray_workers:
+                say(f"interrupted: {folder.checkpoints} has the newest checkpoint; {again}")
+                raise typer.Exit(130) from None
+            raise
         except Interrupted as stop:
             say(f"interrupted: saved after step {stop.step}; {again}")
             raise typer.Exit(130) from None
@@ -140,9 +160,8 @@ def command(
             say(f"error: {lost}: saved after step {lost.step}; {again}")
             raise typer.Exit(1) from None
         finally:
-            if made:
+            if made or ray_workers:
                 costs.write(folder)
-    write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
     if not made and not finished:  # all steps were made before, and what is embedded was not
         costs.write(folder)
     _drop_outdated(folder, trained.steps)
@@ -153,10 +172,10 @@ def command(
     seconds, memory = time.monotonic() - started, peak_memory()
     taken = f"peak memory {memory / 2**30:.1f} GiB" if graph.stored is None else str(peak)
     say(f"trained in {seconds:.0f} s, {taken}")
-    say(f"wrote {folder.embeddings_file}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions")
+    say(f"wrote {folder.embeddings_file}: {graph.num_nodes} rows, {trained.width} dimensions")
     say(f"next: paretognn evaluate {out}")
     if as_json:
-        shape = {"rows": embeddings.shape[0], "dimensions": embeddings.shape[1]}
+        shape = {"rows": graph.num_nodes, "dimensions": trained.width}
         chosen_by = {"method": resolved.method, "preset": resolved.preset, "seed": resolved.seed}
         print_json(
             {
@@ -171,6 +190,21 @@ def command(
         )
 
 
+@contextmanager
+def _processes(device: str, ray_workers: int | None) -> Iterator[tuple[str, Ranks]]:
+    """The device, and this process among those of a run; with ``ray_workers`` they are the cluster's, and this one
+    waits for them."""
+    if ray_workers is None:
+        chosen = choose_device(device)
+        with joined(chosen) as ranks:
+            yield chosen, ranks
+        return
+    if ray_workers < 1:
+        raise InputError(f"--ray-workers must be at least 1, not {ray_workers}")
+    with connected():
+        yield cluster_device(device), ALONE
+
+
 def _follow(
     folder: RunFolder, source: GraphSource, resume: bool, from_run: Path | None, device: str, ranks: Ranks
 ) -> None:
@@ -178,10 +212,7 @@ def _follow(
     run = folder if resume else None if from_run is None else RunFolder(from_run)
     graph = source.load() if run is None else run_graph(run, source)
     try:
-        settings, digest = json.loads(ranks.shared(b""))
-        if digest != graph.digest():
-            raise InputError(f"process {ranks.index} reads another graph than the first")
-        follow(graph, TrainConfig.model_validate(settings), device, ranks)
+        follow(graph, device, ranks)
     except Interrupted:
         raise typer.Exit(130) from None
     except RankLost:
@@ -209,11 +240,13 @@ def _drop_outdated(folder: RunFolder, steps: int) -> None:
             folder.evaluation_file.unlink()
 
 
-def _check_memory(graph: Graph, config: TrainConfig, device: str) -> None:
+def _check_memory(graph: Graph, config: TrainConfig, device: str | None) -> None:
+    """``device`` None: the memory is that of other machines."""
     memory = estimate(graph, config)
     together = on_this_machine()
     say(f"estimated peak memory: {memory / 2**30:.1f} GiB" + (f" in each of {together}" if together > 1 else ""))
-    require_memory(memory * together, device)
+    if device is not None:
+        require_memory(memory * together, device)
 
 
 def _start(
@@ -221,7 +254,7 @@ def _start(
     source: GraphSource,
     overrides: dict[str, Any],
     graph_copy: bool,
-    device: str,
+    device: str | None,
     origin: RunFolder | None,
     costs: CostLog,
 ) -> tuple[Graph, TrainConfig]:
@@ -252,7 +285,7 @@ def _start(
     return graph, resolved
 
 
-def _reopen(folder: RunFolder, source: GraphSource, steps: int | None, device: str) -> tuple[Graph, TrainConfig]:
+def _reopen(folder: RunFolder, source: GraphSource, steps: int | None, device: str | None) -> tuple[Graph, TrainConfig]:
     if not folder.exists() and not folder.occupied():
         raise InputError(
             f"{folder.path}: no such run folder, or one that was stopped before its run began; start it by the same "

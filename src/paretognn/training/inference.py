@@ -6,12 +6,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from paretognn.errors import InputError
-from paretognn.nn import GCN, BatchNorm, BranchedGCN, FeatureView, View
+from paretognn.nn import GCN, BatchNorm, BranchedGCN, FeatureStore, FeatureView, View
 from paretognn.nn.features import MappedStore
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph, diffused
@@ -23,6 +24,8 @@ FEWER = 4
 
 Rows = Callable[[int, int], Csr]
 """The rows of an operator from a first to before a last, [., N]."""
+Take = Callable[[Tensor], Tensor]
+"""Rows of a matrix for ascending nodes."""
 
 
 @torch.no_grad()
@@ -78,20 +81,47 @@ def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Rows, calibrate: b
     return h.float()
 
 
+@dataclass(frozen=True, eq=False)
+class Near:
+    """A graph, of which each batch of rows reads what lies next to it and no more."""
+
+    features: FeatureStore
+    adjacency: Rows
+
+    @classmethod
+    def of(cls, graph: DeviceGraph) -> Near:
+        return cls(graph.features, _adjacency(graph))
+
+    def convolved(self, weight: Tensor, below: Take | None, start: int, stop: int) -> Tensor:
+        """These rows of A_hat H W, [stop - start, d']; H are the features where ``below`` is None."""
+        part = self.adjacency(start, stop)
+        nodes, place = torch.unique(part.indices, return_inverse=True)
+        near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
+        if below is None and not isinstance(self.features, MappedStore):
+            return near.product(self.features.take(nodes).times(weight))
+        seen = self.features.take(nodes).rows() if below is None else below(nodes)
+        wider = weight.shape[1] >= weight.shape[0]
+        return near.product(seen) @ weight if wider else near.product(seen @ weight)
+
+
+@torch.no_grad()
+def near_rows(encoder: GCN, layer: int, near: Near, below: Take | None, start: int, stop: int) -> Tensor:
+    """Rows ``start`` to ``stop`` of a layer of a frozen encoder, float32 [stop - start, d]; ``below`` gives those of
+    the layer before for ascending nodes, None for the first layer."""
+    return encoder.finish(near.convolved(encoder.weights[layer], below, start, stop), layer).float()
+
+
 def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | None, rows: int) -> Tensor:
     """A_hat H W of one layer, [N, d']; H are the features where it is None."""
     n, features = graph.num_nodes, graph.features
-    out = _matrix(n, weight.shape[1], graph)
+    out = row_matrix(n, weight.shape[1], graph)
     if h is None and isinstance(features, MappedStore) and features.width <= weight.shape[1]:
         # Of mapped features those of the rows' neighbours are read, and nothing is kept for all nodes.
-        fewer = max(1, rows // FEWER)
+        near, fewer = Near(features, adjacency), max(1, rows // FEWER)
         for start in range(0, n, fewer):
-            part = adjacency(start, min(start + fewer, n))
-            nodes, place = torch.unique(part.indices, return_inverse=True)
-            near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
-            out[start : start + fewer] = near.product(features.take(nodes).rows()) @ weight
+            out[start : start + fewer] = near.convolved(weight, None, start, min(start + fewer, n))
         return out
-    image = _matrix(n, weight.shape[1], graph)
+    image = row_matrix(n, weight.shape[1], graph)
     for start in range(0, n, rows):
         index = torch.arange(start, min(start + rows, n), device=graph.device)
         image[start : start + rows] = features.take(index).times(weight) if h is None else h[index] @ weight
@@ -100,7 +130,7 @@ def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | N
     return out
 
 
-def _matrix(n: int, width: int, graph: DeviceGraph) -> Tensor:
+def row_matrix(n: int, width: int, graph: DeviceGraph) -> Tensor:
     """An empty float32 [n, width]: in memory, or where the graph is mapped, in a file without a name."""
     if not isinstance(graph.features, MappedStore) or graph.device.type != "cpu":
         return torch.empty(n, width, device=graph.device)

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from paretognn.errors import InputError
+from paretognn.errors import InputError, WorkLostError
 
 _PATIENCE = timedelta(hours=12)
 """How long a process waits for the others, one of which may search for settings meanwhile; one that ends is noticed at
 once."""
 
 
-class RankLost(RuntimeError):  # noqa: N818
+_LOOK, _GRACE = 5e-5, 10.0
+"""Seconds between looks for the others' answer; and until, once told to stop, a process no longer waits for it.
+Launchers kill after 30."""
+
+
+class RankLost(WorkLostError):  # noqa: N818
     """Another process of the run has ended; this one's weights are those after ``step``."""
 
     step = 0
@@ -29,10 +36,14 @@ class RankLost(RuntimeError):  # noqa: N818
 @dataclass(frozen=True)
 class Ranks:
     """This process among those of a run: the ``index``-th of ``count``. Each draws sub-graphs of its own; weights are
-    equal on all after every step. The first, the leader, keeps the run folder."""
+    equal on all after every step. The first, the leader, keeps the run folder.
+
+    stopping : whether this process was told to end; it then waits for the others' answer no longer than moments.
+    """
 
     index: int = 0
     count: int = 1
+    stopping: Callable[[], bool] = lambda: False
 
     @property
     def leads(self) -> bool:
@@ -47,13 +58,13 @@ class Ranks:
         if self.count == 1:
             return
         for tensor in tensors:
-            _heard(partial(dist.all_reduce, tensor))
+            self._heard(partial(dist.all_reduce, tensor))
             tensor /= self.count
 
     def lead(self, tensor: Tensor) -> Tensor:
         """The tensor, with the leader's numbers."""
         if self.count > 1:
-            _heard(lambda: dist.broadcast(tensor, 0))
+            self._heard(partial(dist.broadcast, tensor, 0))
         return tensor
 
     def any(self, wish: bool) -> bool:
@@ -61,7 +72,7 @@ class Ranks:
         if self.count == 1:
             return wish
         wishes = torch.tensor([float(wish)], device=_device())
-        _heard(lambda: dist.all_reduce(wishes))
+        self._heard(partial(dist.all_reduce, wishes))
         return bool(wishes.item() > 0)
 
     def shared(self, content: bytes) -> bytes:
@@ -74,6 +85,30 @@ class Ranks:
             sent.copy_(torch.frombuffer(bytearray(content), dtype=torch.uint8))
         return self.lead(sent).cpu().numpy().tobytes()
 
+    def _heard(self, exchange: Callable[..., Any]) -> None:
+        """Done, with what the others had to say; RankLost where one of them has ended or, once this process is to stop,
+        does not answer."""
+        try:
+            work = exchange(async_op=True)
+            if _device() == "cpu":
+                self._await(work)
+            work.wait()
+        except RankLost:
+            raise
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0][:120]
+            raise RankLost(f"another process of the run has ended ({reason})") from None
+
+    def _await(self, work: Any) -> None:
+        """In Python, where signals are heard: a wait inside gloo would not end with one, nor always with its peer."""
+        told = None
+        while not work.is_completed():
+            time.sleep(_LOOK)
+            if told is None and self.stopping():
+                told = time.monotonic()
+            if told is not None and time.monotonic() - told > _GRACE:
+                raise RankLost("another process of the run does not answer")
+
 
 ALONE = Ranks()
 
@@ -83,19 +118,16 @@ def _device() -> str:
     return "cuda" if dist.get_backend() == "nccl" else "cpu"
 
 
-def _heard(exchange: Callable[[], object]) -> None:
-    try:
-        exchange()
-    except RuntimeError as error:
-        raise RankLost(f"another process of the run has ended ({str(error).splitlines()[0][:120]})") from None
-
-
 @contextmanager
 def joined(device: str) -> Iterator[Ranks]:
-    """The ranks that torchrun started, or this process alone. With ``device`` "cuda", each takes a GPU of its machine.
+    """The ranks that torchrun or Ray Train started, or this process alone. With ``device`` "cuda", each takes a GPU of
+    its machine.
 
     InputError where the others cannot be reached, or a machine has fewer GPUs than processes.
     """
+    if dist.is_initialized():  # by the program that started this
+        yield Ranks(dist.get_rank(), dist.get_world_size())
+        return
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1 or "RANK" not in os.environ:
         yield ALONE

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
@@ -73,14 +74,14 @@ class TrainedEncoder:
         """The number d of embedding dimensions."""
         return self.assembly.width(int(self.encoder.out_dim))  # type: ignore[arg-type]
 
-    def embed(self, graph: Graph) -> np.ndarray:
-        """float32 [N, d] for any graph with the training graph's feature columns.
+    def embed(self, graph: Graph, encode: Callable[[nn.Module, DeviceGraph], Tensor] = embed) -> np.ndarray:
+        """float32 [N, d] for any graph with the training graph's feature columns; ``encode`` runs the encoder.
 
         InputError where features are so far from those of training that the numbers overflow.
         """
         prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
         cause = "features of it or its neighbours are too far from those of training"
-        return _checked(self.assembly(embed(self.encoder, prepared), graph, prepared), graph, cause)
+        return _checked(self.assembly(encode(self.encoder, prepared), graph, prepared), graph, cause)
 
     def save(self, folder: RunFolder) -> None:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
@@ -209,6 +210,8 @@ def train(
     with nullcontext() if folder is None else folder.held():
         if folder is not None:
             folder.sweep()
+        if ranks.count > 1:
+            ranks.shared(json.dumps([config.model_dump(mode="json"), graph.digest()]).encode())
         stepper, scaling = _stepped(graph, config, device, folder, resume, trackers, encoder, ranks)
         trained, rows = _frozen(graph, config, device, stepper.graph, scaling, stepper.model.encoder, stepper.done)
         cause = (
@@ -221,8 +224,13 @@ def train(
     return trained, embeddings
 
 
-def follow(graph: Graph, config: TrainConfig, device: str, ranks: Ranks) -> None:
-    """Step with the leader of ``ranks``, which calls `train` with the same graph, settings and device."""
+def follow(graph: Graph, device: str, ranks: Ranks) -> None:
+    """Step with the leader of ``ranks``, which calls `train` with its settings, the same graph and device. InputError
+    where the graph is another."""
+    settings, digest = json.loads(ranks.shared(b""))
+    if digest != graph.digest():
+        raise InputError(f"process {ranks.index} reads another graph than the first")
+    config = TrainConfig.model_validate(settings)
     _stepped(graph, config, device, None, True, (), None, ranks)
 
 
@@ -271,6 +279,8 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
     ended = reached = False
     if folder is None:
         with _Signals(patient=True) if ranks.count > 1 else nullcontext() as signals:
+            if signals is not None:
+                ranks = stepper.ranks = _listening(ranks, signals)
             while not ended:
                 record = stepper.step()
                 ended = plateau.reached(record.losses) or stepper.done >= config.steps
@@ -280,6 +290,7 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
         return
     saved_at, saved_when = stepper.done, time.monotonic()
     with MetricsWriter(folder.metrics_file, stepper.done) as metrics, _Signals(ranks.count > 1) as signals:
+        ranks = stepper.ranks = _listening(ranks, signals)
 
         @contextmanager
         def saved_if_lost() -> Iterator[None]:
@@ -309,6 +320,10 @@ def _loop(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder | None,
                 saved_at, saved_when = stepper.done, time.monotonic()
             if stopped and not ended:
                 raise Interrupted(stepper.done)
+
+
+def _listening(ranks: Ranks, signals: _Signals) -> Ranks:
+    return replace(ranks, stopping=lambda: signals.received)
 
 
 def _names(stepper: MultiTaskStepper) -> list[str]:

@@ -1,0 +1,133 @@
+"""Two machines of a Ray cluster, as Ray's own simulation has them: what they make is what one machine makes."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+
+from cli.small_tables import FAST, graph_of
+from made import make_graph
+from paretognn.benchmark.cells import DONE, Store
+from paretognn.graph.write_table import write_table
+from paretognn.training import RunFolder
+
+pytest.importorskip("ray")
+
+GRID = ["--datasets", "digits", "--methods", "paretognn,weighted-sum,rep-decor,spectral", "--steps", "150"]
+SMALL = ["--set", "encoder.hidden_dims=[8,4]", "--set", "checkpoint.every_steps=5", "--evaluation-seeds", "1"]
+
+
+@pytest.fixture
+def cluster():
+    """Two machines of a core each."""
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.second = made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def tables(tmp_path):
+    graph = make_graph(80)
+    columns = {f"x{j}": graph.features[:, j] for j in range(4)}
+    write_table(tmp_path / "nodes.csv", pa.table({"id": graph.id_array(), **columns}))
+    write_table(tmp_path / "edges.csv", pa.table(dict(zip(("source", "target"), graph.pairs().T, strict=True))))
+    return tmp_path
+
+
+def begin(cluster, *words):
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address, "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "paretognn", *map(str, words)], stderr=subprocess.PIPE, text=True, env=environment
+    )
+
+
+def done(cluster, *words):
+    process = begin(cluster, *words)
+    said = process.communicate(timeout=240)[1]
+    assert process.returncode == 0, said
+    return said
+
+
+def wait_for(condition, process):
+    while not (found := condition()):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    return found
+
+
+def on(node):
+    """The processes of a machine: what its raylet has started."""
+    return psutil.Process(node.all_processes["raylet"][0].process.pid).children(recursive=True)
+
+
+def rows_of(run):
+    file = RunFolder(run).metrics_file
+    return [json.loads(line)["step"] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_a_grid_survives_the_loss_of_a_machine(cluster, tmp_path):
+    process = begin(cluster, "benchmark", *GRID, *SMALL, "--ray", "--out", tmp_path / "store")
+    store = Store(tmp_path / "store")
+
+    def at_work():
+        """A cell whose checkpoint is there, made by the second machine."""
+        workers = [p for p in on(cluster.second) if "paretognn.benchmark.worker" in p.cmdline()]
+        locks = list((store.path / "locks").glob("*.lock")) if workers else []
+        held = [lock.stem for lock in locks if lock.read_text().strip() == str(workers[0].pid)]
+        return [name for name in held if any((store.runs / name / "checkpoints").glob("*.safetensors"))]
+
+    name = wait_for(at_work, process)[0]
+    cluster.remove_node(cluster.second, allow_graceful=False)
+    finished = {file.name: file.stat().st_mtime_ns for file in store.cells.iterdir()}
+    said = process.communicate(timeout=240)[1]
+    assert process.returncode == 0, said
+    assert "4 of 4 cells finished" in said
+    assert all(cell.status == DONE for cell in store)
+    assert all((store.cells / file).stat().st_mtime_ns == when for file, when in finished.items())
+    assert rows_of(store.runs / name) == list(range(1, 151))
+
+
+def test_training_is_that_of_two_processes_here_and_goes_on_where_a_worker_is_lost(cluster, tables):
+    words = ["--method", "paretognn", *FAST]
+    done(cluster, "train", *graph_of(tables), *words, "--steps", 4, "--ray-workers", 2, "--out", tables / "R")
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "paretognn"]
+    here = [*launch, "train", *map(str, graph_of(tables)), *words, "--steps", "4", "--out", str(tables / "H")]
+    subprocess.run(here, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    assert RunFolder(tables / "R").embeddings_file.read_bytes() == RunFolder(tables / "H").embeddings_file.read_bytes()
+
+    slow = ["--steps", 400, "--set", "checkpoint.every_steps=5"]
+    process = begin(cluster, "train", *graph_of(tables), *words, *slow, "--ray-workers", 2, "--out", tables / "L")
+    wait_for(lambda: len(rows_of(tables / "L")) >= 10, process)
+    worker = [p for p in on(cluster.second) if p.name().startswith("ray::")]
+    max(worker, key=lambda p: sum(p.cpu_times()[:2])).kill()
+    said = process.communicate(timeout=240)[1]
+    assert process.returncode == 0, said
+    assert rows_of(tables / "L") == list(range(1, 401))
+
+
+def test_embedding_in_parts_is_that_of_one_machine(cluster, tables, monkeypatch):
+    run = tables / "R"
+    subprocess.run(
+        [sys.executable, "-m", "paretognn", "train", *map(str, graph_of(tables)), "--method", "paretognn", *FAST,
+         "--steps", "2", "--out", str(run)], check=True, capture_output=True,
+    )  # fmt: skip
+    done(cluster, "embed", run, "--ray", "--out", tables / "parts.npy")
+    done(cluster, "embed", run, "--out", tables / "whole.npy")
+    np.testing.assert_allclose(np.load(tables / "parts.npy"), np.load(tables / "whole.npy"), atol=1e-5)
+    assert not list(run.glob(".partial-*"))
+
+
+def test_what_is_at_fault_is_one_line(cluster, tables):
+    process = begin(cluster, "train", *graph_of(tables), "--ray-workers", 9, "--out", tables / "R")
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 2
+    assert "error: --ray-workers 9: the cluster has 2 CPUs, one a worker" in said
