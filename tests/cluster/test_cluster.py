@@ -19,7 +19,7 @@ from paretognn.training import RunFolder
 
 pytest.importorskip("ray")
 
-GRID = ["--datasets", "digits", "--methods", "paretognn,weighted-sum,rep-decor,spectral", "--steps", "150"]
+GRID = ["--datasets", "digits", "--methods", "paretognn,rep-decor,spectral", "--steps", "80"]
 SMALL = ["--set", "encoder.hidden_dims=[8,4]", "--set", "checkpoint.every_steps=5", "--evaluation-seeds", "1"]
 
 
@@ -90,10 +90,10 @@ def test_a_grid_survives_the_loss_of_a_machine(cluster, tmp_path):
     finished = {file.name: file.stat().st_mtime_ns for file in store.cells.iterdir()}
     said = process.communicate(timeout=240)[1]
     assert process.returncode == 0, said
-    assert "4 of 4 cells finished" in said
+    assert "3 of 3 cells finished" in said
     assert all(cell.status == DONE for cell in store)
     assert all((store.cells / file).stat().st_mtime_ns == when for file, when in finished.items())
-    assert rows_of(store.runs / name) == list(range(1, 151))
+    assert rows_of(store.runs / name) == list(range(1, 81))
 
 
 def test_training_is_that_of_two_processes_here_and_goes_on_where_a_worker_is_lost(cluster, tables):
@@ -104,14 +104,14 @@ def test_training_is_that_of_two_processes_here_and_goes_on_where_a_worker_is_lo
     subprocess.run(here, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     assert RunFolder(tables / "R").embeddings_file.read_bytes() == RunFolder(tables / "H").embeddings_file.read_bytes()
 
-    slow = ["--steps", 400, "--set", "checkpoint.every_steps=5"]
+    slow = ["--steps", 150, "--set", "checkpoint.every_steps=5"]
     process = begin(cluster, "train", *graph_of(tables), *words, *slow, "--ray-workers", 2, "--out", tables / "L")
     wait_for(lambda: len(rows_of(tables / "L")) >= 10, process)
     worker = [p for p in on(cluster.second) if p.name().startswith("ray::")]
     max(worker, key=lambda p: sum(p.cpu_times()[:2])).kill()
     said = process.communicate(timeout=240)[1]
     assert process.returncode == 0, said
-    assert rows_of(tables / "L") == list(range(1, 401))
+    assert rows_of(tables / "L") == list(range(1, 151))
 
 
 def test_embedding_in_parts_is_that_of_one_machine(cluster, tables, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def train_on_cluster(
     name = "GPU" if device == "cuda" else "CPU"
     if has.get(name, 0) < workers:
         raise InputError(f"--ray-workers {workers}: the cluster has {int(has.get(name, 0))} {name}s, one a worker")
+    own = f"{PARTIAL}ray"  # what Ray Train keeps beside the run
     trainer = TorchTrainer(
         _train,
         train_loop_config={
@@ -46,7 +48,7 @@ def train_on_cluster(
         torch_config=TorchConfig(backend="nccl" if device == "cuda" else "gloo"),
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker={"CPU": 1}),
         run_config=RunConfig(
-            name=f"{PARTIAL}ray",
+            name=own,
             storage_path=str(path),
             failure_config=FailureConfig(max_failures=RETRIES),
         ),
@@ -55,6 +57,8 @@ def train_on_cluster(
         trainer.fit()
     except TrainingFailedError as error:
         raise _reason(error, folder) from None
+    finally:
+        shutil.rmtree(path / own, ignore_errors=True)
 
 
 def _train(asked: dict[str, Any]) -> None:
