@@ -43,6 +43,10 @@ def command(
     ] = None,
     drop_columns: Annotated[str | None, typer.Option(help="Columns to leave out, comma-separated.")] = None,
     header: Annotated[str, typer.Option(help="Whether CSV files have a header line: auto, yes or no.")] = "auto",
+    parts: Annotated[
+        int | None,
+        typer.Option(help="Divide the nodes by METIS, for train --split-features; needs memory for the edges."),
+    ] = None,
     memory: Annotated[float, typer.Option(help="GiB that reading, joining and sorting may take.")] = 2.0,
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Instead, read the store and compare it with its digests.")
@@ -61,6 +65,8 @@ def command(
         raise InputError("an import needs --nodes and --edges, each a file or a folder of files")
     if not memory > 0:
         raise InputError(f"--memory must be above 0, not {memory}")
+    if parts is not None and parts < 2:
+        raise InputError(f"--parts must be at least 2, not {parts}")
     options = TableOptions(
         id_column=id_column,
         source_column=source_column,
@@ -72,7 +78,7 @@ def command(
         header=header,
     )
     with PrivatePeak() as peak:
-        facts = import_tables(nodes, edges, out, options, int(memory * 2**30), say)
+        facts = import_tables(nodes, edges, out, options, int(memory * 2**30), say, parts)
     for line in format_summary(facts["summary"]):
         say(line)
     say(f"{peak}")

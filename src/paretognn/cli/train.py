@@ -90,6 +90,9 @@ def command(
         bool, typer.Option(help="Write every step's numbers to OUT/tensorboard (pip install 'paretognn[tensorboard]').")
     ] = False,
     graph_copy: Annotated[bool, typer.Option(help="Keep a copy of the graph in the run folder.")] = True,
+    split_features: Annotated[
+        bool, typer.Option(help="Each of several processes holds a share of the features (import --parts).")
+    ] = False,
     ray_workers: Annotated[
         int | None, typer.Option(help="Train by so many processes of a Ray cluster, a core or a GPU each.")
     ] = None,
@@ -104,6 +107,8 @@ def command(
             _follow(folder, source, resume, from_run, chosen, ranks)
             return
         room = None if ray_workers else chosen
+        if split_features and ranks.count == 1 and not ray_workers:
+            raise InputError("--split-features is for several processes (torchrun, or --ray-workers)")
         given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
         if resume:
             fixed = {**given, "config": config, "set": set_ or None, "from-run": from_run}
@@ -141,11 +146,18 @@ def command(
                     from paretognn.cluster.training import train_on_cluster  # an extra
 
                     say(f"{ray_workers} processes of the Ray cluster; their numbers are in {folder.metrics_file}")
-                    train_on_cluster(folder, source, ray_workers, chosen, tensorboard)
+                    train_on_cluster(folder, source, ray_workers, chosen, tensorboard, split_features)
                     trained = TrainedEncoder.load(folder)
                 else:
                     trained, embeddings = train_encoder(
-                        graph, resolved, chosen, folder, resume=True, trackers=trackers, ranks=ranks
+                        graph,
+                        resolved,
+                        chosen,
+                        folder,
+                        resume=True,
+                        trackers=trackers,
+                        ranks=ranks,
+                        split_features=split_features,
                     )
                     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
         except KeyboardInterrupt:

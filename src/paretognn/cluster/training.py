@@ -23,7 +23,12 @@ from paretognn.training.trainer import follow
 
 
 def train_on_cluster(
-    folder: RunFolder, source: GraphSource, workers: int, device: str, tensorboard: bool = False
+    folder: RunFolder,
+    source: GraphSource,
+    workers: int,
+    device: str,
+    tensorboard: bool = False,
+    split_features: bool = False,
 ) -> None:
     """Train the run of ``folder``, whose config.yaml and graph.json are there, by ``workers`` processes, and write its
     model and embeddings.
@@ -44,6 +49,7 @@ def train_on_cluster(
             "source": source.to_json(),
             "device": device,
             "tensorboard": tensorboard,
+            "split_features": split_features,
         },
         torch_config=TorchConfig(backend="nccl" if device == "cuda" else "gloo"),
         scaling_config=ScalingConfig(num_workers=workers, use_gpu=device == "cuda", resources_per_worker={"CPU": 1}),
@@ -76,8 +82,8 @@ def _train(asked: dict[str, Any]) -> None:
             follow(graph, device, ranks)
             return
         trackers = [TensorBoard(folder.path / "tensorboard")] if asked["tensorboard"] else []
-        config = searched_in(folder, graph, folder.config(), device)
-        _, embeddings = train(graph, config, device, folder, resume=True, trackers=trackers, ranks=ranks)
+        config, split = searched_in(folder, graph, folder.config(), device), asked["split_features"]
+        _, embeddings = train(graph, config, device, folder, True, trackers, ranks=ranks, split_features=split)
         write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
 
 

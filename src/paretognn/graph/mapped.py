@@ -1,7 +1,8 @@
 """A graph on disk that need not fit into memory: its arrays are mapped, and read where they are looked at.
 
 A folder with ``store.json`` and raw arrays in the machine's byte order: ``indptr``, ``indices``, perhaps ``weights``,
-``features`` and ``labels``; and the ids as one column of an Arrow file. `paretognn.graph.importing` writes it.
+``features``, ``labels`` and ``node_parts``; and the ids as one column of an Arrow file. `paretognn.graph.importing`
+writes it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from paretognn.graph.graph import Counts, FeatureColumn, Graph, Stored
 
 VERSION = 1
 FACTS = "store.json"
+PARTS = "node_parts"
 MAPPED_FROM = 1 << 30
 """Bytes from which on a store is mapped; a smaller one is read into memory, and is then a graph as any other."""
 
@@ -59,7 +61,7 @@ def open_store(path: str | os.PathLike[str], mapped: bool | None = None) -> Grap
             if mapped is None
             else mapped
         )
-        arrays = {name: _array(folder, part, mapped) for name, part in parts.items() if name != "ids"}
+        arrays = {name: _array(folder, part, mapped) for name, part in parts.items() if name not in ("ids", PARTS)}
         ids = _ids(folder, parts["ids"])
         if not mapped:
             verify(folder)
@@ -96,9 +98,19 @@ def verify(path: str | os.PathLike[str]) -> None:
             raise InputError(f"{file}: corrupt (its content does not match its digest); import the graph again")
 
 
+def node_parts(path: str | os.PathLike[str]) -> np.ndarray:
+    """The part of every node, int32 [N] from 0 on, of a store that was imported with parts. InputError for another."""
+    folder = Path(path)
+    part = _facts(folder)["parts"].get(PARTS)
+    if part is None:
+        raise InputError(f"{folder}: was imported without parts; import the graph again with --parts N")
+    return _array(folder, Part(**{**part, "shape": tuple(part["shape"])}), mapped=False)
+
+
 def store_digest(parts: dict[str, Part]) -> str:
-    """SHA-256 (hex) of what pretraining can see, from the parts' own digests: so no labels."""
-    seen = {name: part.sha256 for name, part in sorted(parts.items()) if name != "labels"}
+    """SHA-256 (hex) of what pretraining can see, from the parts' own digests: so no labels; and no parts of nodes,
+    which are no more than where features are kept."""
+    seen = {name: part.sha256 for name, part in sorted(parts.items()) if name not in ("labels", PARTS)}
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
 

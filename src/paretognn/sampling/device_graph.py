@@ -20,6 +20,7 @@ class DeviceGraph:
 
     indptr int64 [N + 1], indices int64 [2E] (int32 where the graph is mapped from disk) sorted in every row, weights
     float [2E] or None.
+    own : int64, the nodes at which this process begins its walks and hops, where it shares a run; None: all.
     diffusions : those that were asked for, kept.
     """
 
@@ -27,6 +28,7 @@ class DeviceGraph:
     indices: Tensor
     weights: Tensor | None
     features: FeatureStore
+    own: Tensor | None = None
     diffusions: dict[DiffusionSettings, Csr] = field(default_factory=dict, repr=False)
 
     @classmethod

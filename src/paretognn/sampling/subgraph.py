@@ -76,11 +76,17 @@ def without_entries(subgraph: Subgraph, entries: Tensor) -> Subgraph:
 
 
 def random_nodes(graph: DeviceGraph, count: int, generator: torch.Generator) -> Tensor:
-    """``count`` distinct nodes (at most N), uniformly, int64 in random order.
+    """``count`` distinct nodes (at most all), uniformly from the graph's own, int64 in random order."""
+    if graph.own is None:
+        return _distinct(graph.num_nodes, count, graph.device, generator)
+    return graph.own[_distinct(len(graph.own), count, graph.device, generator)]
 
-    Few of many are the first distinct ones of a sequence with repeats: no permutation of all N.
+
+def _distinct(n: int, count: int, device: torch.device, generator: torch.Generator) -> Tensor:
+    """``count`` distinct numbers below n (at most n), in random order.
+
+    Few of many are the first distinct ones of a sequence with repeats: no permutation of all n.
     """
-    n, device = graph.num_nodes, graph.device
     if count >= n:
         return torch.arange(n, device=device)
     if 8 * count >= n:

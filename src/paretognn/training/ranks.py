@@ -67,6 +67,12 @@ class Ranks:
             self._heard(partial(dist.broadcast, tensor, 0))
         return tensor
 
+    def swap(self, rows: Tensor, sent: list[int], received: list[int]) -> Tensor:
+        """Of ``rows`` [sum of sent, ...], in the order of the ranks, so many go to each; so many come from each."""
+        out = rows.new_empty(sum(received), *rows.shape[1:])
+        self._heard(partial(dist.all_to_all_single, out, rows.contiguous(), received, sent))
+        return out
+
     def any(self, wish: bool) -> bool:
         """Whether one of the ranks wishes it."""
         if self.count == 1:

@@ -42,6 +42,7 @@ from paretognn.training.prepare import prepare
 from paretognn.training.ranks import ALONE, RankLost, Ranks
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.seeds import stream_seed
+from paretognn.training.split_features import split_over
 from paretognn.training.stopping import Plateau
 from paretognn.training.tracking import Audience, Tracker
 
@@ -196,6 +197,7 @@ def train(
     trackers: Sequence[Tracker] = (),
     encoder: nn.Module | None = None,
     ranks: Ranks = ALONE,
+    split_features: bool = False,
 ) -> tuple[TrainedEncoder, np.ndarray]:
     """Train on ``graph`` and return the frozen encoder and the embeddings float32 [N, d] of its nodes.
 
@@ -204,16 +206,19 @@ def train(
     SIGINT or SIGTERM, once the checkpoint is written, and `NonFiniteError`, after which the folder holds
     the last good state. InputError where another process trains in the folder. ``trackers`` are told of every step.
 
-    Of several ``ranks`` the leader calls this, the others `follow`; `RankLost` where one of them ends before its time,
+    Of several ``ranks`` the leader calls this, the others `follow`, with ``split_features`` each with a share of the
+    features in memory (`paretognn.training.split_features`); `RankLost` where one of them ends before its time,
     after which too the folder holds the last good state.
     """
     with nullcontext() if folder is None else folder.held():
         if folder is not None:
             folder.sweep()
         if ranks.count > 1:
-            ranks.shared(json.dumps([config.model_dump(mode="json"), graph.digest()]).encode())
-        stepper, scaling = _stepped(graph, config, device, folder, resume, trackers, encoder, ranks)
-        trained, rows = _frozen(graph, config, device, stepper.graph, scaling, stepper.model.encoder, stepper.done)
+            ranks.shared(json.dumps([config.model_dump(mode="json"), graph.digest(), split_features]).encode())
+        prepared, scaling = prepare(graph, config.features, device)
+        placed = split_over(ranks, graph, prepared, scaling) if split_features else prepared
+        stepper = _stepped(placed, config, folder, resume, trackers, encoder, ranks)
+        trained, rows = _frozen(graph, config, device, prepared, scaling, stepper.model.encoder, stepper.done)
         cause = (
             f"its features are too large, or optimizer.learning_rate is, which after {stepper.done} steps left the "
             "weights out of range"
@@ -227,36 +232,37 @@ def train(
 def follow(graph: Graph, device: str, ranks: Ranks) -> None:
     """Step with the leader of ``ranks``, which calls `train` with its settings, the same graph and device. InputError
     where the graph is another."""
-    settings, digest = json.loads(ranks.shared(b""))
+    settings, digest, split_features = json.loads(ranks.shared(b""))
     if digest != graph.digest():
         raise InputError(f"process {ranks.index} reads another graph than the first")
     config = TrainConfig.model_validate(settings)
-    _stepped(graph, config, device, None, True, (), None, ranks)
+    placed, scaling = prepare(graph, config.features, device)
+    if split_features:
+        placed = split_over(ranks, graph, placed, scaling)
+    _stepped(placed, config, None, True, (), None, ranks)
 
 
 def _stepped(
-    graph: Graph,
+    prepared: DeviceGraph,
     config: TrainConfig,
-    device: str,
     folder: RunFolder | None,
     resume: bool,
     trackers: Sequence[Tracker],
     encoder: nn.Module | None,
     ranks: Ranks,
-) -> tuple[MultiTaskStepper, FeatureScaling]:
+) -> MultiTaskStepper:
     """All steps made, or gone on with."""
-    prepared, scaling = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width, encoder))
-    model.to(device)
+    model.to(prepared.device)
     stepper = MultiTaskStepper(model, prepared, config, ranks=ranks)
     plateau = Plateau(config.stopping)
     kept = newest_checkpoint(folder.checkpoints) if folder is not None and resume else None
     if ranks.count > 1:
         kept = unpacked(*(ranks.shared(part) for part in packed(kept)))
-    ended = kept is not None and _restore(stepper, plateau, kept, folder, device)
+    ended = kept is not None and _restore(stepper, plateau, kept, folder)
     if not ended:
         _tracked(stepper, plateau, folder, trackers)
-    return stepper, scaling
+    return stepper
 
 
 def _tracked(
@@ -342,9 +348,7 @@ def _save(stepper: MultiTaskStepper, plateau: Plateau, folder: RunFolder, reache
     save_checkpoint(folder.checkpoints, stepper.done, tensors, state, stepper.config.checkpoint.keep)
 
 
-def _restore(
-    stepper: MultiTaskStepper, plateau: Plateau, kept: Checkpoint, folder: RunFolder | None, device: str
-) -> bool:
+def _restore(stepper: MultiTaskStepper, plateau: Plateau, kept: Checkpoint, folder: RunFolder | None) -> bool:
     """Continue from a checkpoint; True where it is that of a run that early stopping has ended."""
     tensors, state, problems = kept
     for problem in problems:
@@ -360,7 +364,7 @@ def _restore(
     except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         where = "the run" if folder is None else folder.checkpoints
         raise InputError(f"{where}: the checkpoint does not match config.yaml") from None
-    stepper.model.to(device)
+    stepper.model.to(stepper.graph.device)
     return ended
 
 

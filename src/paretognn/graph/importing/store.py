@@ -10,13 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from paretognn.atomic import atomic_write, writing
 from paretognn.errors import InputError
 from paretognn.graph.importing.edges import write_edges
 from paretognn.graph.importing.nodes import NodeTable
 from paretognn.graph.importing.scan import Scan, files_of, opened
-from paretognn.graph.importing.staging import Stages
-from paretognn.graph.mapped import FACTS, VERSION, Part, is_store, store_digest
+from paretognn.graph.importing.staging import Stages, Writer
+from paretognn.graph.mapped import FACTS, PARTS, VERSION, Part, is_store, store_digest
+from paretognn.graph.metis import metis_parts
 from paretognn.graph.table_options import TableOptions
 from paretognn.lock import locked
 
@@ -24,12 +27,20 @@ Say = Callable[[str], None]
 
 
 def import_tables(
-    nodes: Path, edges: Path, out: Path, options: TableOptions, memory: int = 2 << 30, say: Say = lambda line: None
+    nodes: Path,
+    edges: Path,
+    out: Path,
+    options: TableOptions,
+    memory: int = 2 << 30,
+    say: Say = lambda line: None,
+    parts: int | None = None,
 ) -> dict[str, Any]:
     """Write the store ``out`` from a node table and an edge table, each a file or a folder of such (Parquet, CSV).
 
-    memory : bytes that DuckDB may take; what does not fit goes to the disk beside ``out``. A stage that an earlier call
-    with the same tables has finished is not made again. Returns the facts of the store, with its ``summary``.
+    memory : bytes that DuckDB may take; what does not fit goes to the disk beside ``out``. parts : into how many METIS
+    parts, of few edges between them, the nodes are divided, for training with features split over processes; METIS has
+    the edges in memory. A stage that an earlier call with the same tables has finished is not made again. Returns the
+    facts of the store, with its ``summary``.
 
     InputError for what is wrong with the tables, an ``out`` that is there already or that another process writes.
     """
@@ -47,14 +58,16 @@ def import_tables(
         if not free:
             raise InputError(f"{out}: another process is importing into it")
         with writing(staging):
-            facts = _staged(nodes, edges, staging, options, memory, say)
+            facts = _staged(nodes, edges, staging, options, memory, say, parts)
             if out.exists():
                 out.rmdir()
             os.replace(staging, out)
     return facts
 
 
-def _staged(nodes: Path, edges: Path, staging: Path, options: TableOptions, memory: int, say: Say) -> dict[str, Any]:
+def _staged(
+    nodes: Path, edges: Path, staging: Path, options: TableOptions, memory: int, say: Say, divided: int | None
+) -> dict[str, Any]:
     """The store in the folder ``staging``."""
     node_files, edge_files = files_of(nodes), files_of(edges)
     seen = [[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in (*node_files, *edge_files)]
@@ -74,7 +87,15 @@ def _staged(nodes: Path, edges: Path, staging: Path, options: TableOptions, memo
             say("joining and sorting edges")
             scan = Scan(database, edge_files, edges, options.header)
             linked = stages.finish("edges", write_edges(scan, options, known, nodes.name, staging))
-    parts = {name: Part(**part) for name, part in {**known["parts"], **linked["parts"]}.items()}
+    found = {**known["parts"], **linked["parts"]}
+    if divided is not None:
+        name = f"{divided} parts"
+        made = stages.done(name)
+        if made is None:
+            say(f"dividing nodes into {divided} parts")
+            made = stages.finish(name, _divided(staging, found, divided))
+        found[PARTS] = made
+    parts = {name: Part(**part) for name, part in found.items()}
     facts = {
         "version": VERSION,
         "byteorder": sys.byteorder,
@@ -91,6 +112,15 @@ def _staged(nodes: Path, edges: Path, staging: Path, options: TableOptions, memo
         aside.write_text(json.dumps(facts, ensure_ascii=False, indent=1), encoding="utf-8")
     stages.file.unlink()
     return facts
+
+
+def _divided(folder: Path, found: dict[str, Any], count: int) -> dict[str, Any]:
+    indptr, indices = (
+        np.fromfile(folder / found[name]["file"], found[name]["dtype"]) for name in ("indptr", "indices")
+    )
+    with Writer(folder / f"{PARTS}.bin", "int32") as writer:
+        writer.write(metis_parts(indptr, indices, count))
+        return writer.part()
 
 
 def _summary(facts: dict[str, Any], nodes: dict[str, Any], edges: dict[str, Any]) -> dict[str, Any]:

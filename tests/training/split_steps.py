@@ -1,0 +1,49 @@
+"""One process of several, with a share of the features: what it holds after some steps, and as it would with all of
+them, into FOLDER/RANK.npz; and a whole training, whose embeddings the first one keeps."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from paretognn.graph.mapped import node_parts, open_store
+from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, train
+from paretognn.training.prepare import prepare
+from paretognn.training.ranks import joined
+from paretognn.training.split_features import split_over
+from paretognn.training.trainer import build_encoder, follow
+from training.rank_steps import STEPS, held
+from training.test_mapped import SETTINGS
+
+CONFIG = make_config({**SETTINGS, "steps": STEPS, "features": "standardise"})
+
+
+def stepped(placed, ranks):
+    model = MultiTaskModel(CONFIG, placed.features.width, build_encoder(CONFIG, placed.features.width))
+    own = MultiTaskStepper(model, placed, CONFIG, ranks=ranks)
+    return [held(own, own.step())[2] for _ in range(STEPS)]
+
+
+def main(store, folder):
+    graph = open_store(store, mapped=True)
+    with joined("cpu") as ranks:
+        whole, scaling = prepare(graph, CONFIG.features, "cpu")
+        split = split_over(ranks, graph, whole, scaling)
+        assert (node_parts(store)[split.own.numpy()] % ranks.count == ranks.index).all()
+        assert len(split.features._rows) == len(split.own) < graph.num_nodes
+        np.savez(
+            folder / f"{ranks.index}.npz",
+            split=stepped(split, ranks),
+            whole=stepped(replace(split, features=whole.features), ranks),
+            own=split.own.numpy(),
+        )
+        if ranks.leads:
+            _, embeddings = train(graph, CONFIG, ranks=ranks, split_features=True)
+            np.save(folder / "embeddings.npy", embeddings)
+        else:
+            follow(graph, "cpu", ranks)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
