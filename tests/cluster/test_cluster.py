@@ -114,15 +114,23 @@ def test_training_is_that_of_two_processes_here_and_goes_on_where_a_worker_is_lo
     assert rows_of(tables / "L") == list(range(1, 151))
 
 
-def test_embedding_in_parts_is_that_of_one_machine(cluster, tables, monkeypatch):
-    run = tables / "R"
-    subprocess.run(
-        [sys.executable, "-m", "paretognn", "train", *map(str, graph_of(tables)), "--method", "paretognn", *FAST,
-         "--steps", "2", "--out", str(run)], check=True, capture_output=True,
-    )  # fmt: skip
-    done(cluster, "embed", run, "--ray", "--out", tables / "parts.npy")
-    done(cluster, "embed", run, "--out", tables / "whole.npy")
-    np.testing.assert_allclose(np.load(tables / "parts.npy"), np.load(tables / "whole.npy"), atol=1e-5)
+def test_embedding_in_parts_is_that_of_one_machine_and_survives_the_loss_of_one(cluster, tmp_path):
+    rng, n, run = np.random.default_rng(0), 200_000, tmp_path / "R"
+    columns = {f"x{j}": rng.standard_normal(n, dtype=np.float32) for j in range(4)}
+    write_table(tmp_path / "nodes.parquet", pa.table({"id": np.arange(n), **columns}))
+    ends = rng.integers(0, n, (2, 2 * n))
+    write_table(tmp_path / "edges.parquet", pa.table(dict(zip(("source", "target"), ends, strict=True))))
+    tables = ["--nodes", str(tmp_path / "nodes.parquet"), "--edges", str(tmp_path / "edges.parquet")]
+    words = [*tables, "--method", "paretognn", *FAST, "--steps", "1", "--out", str(run)]
+    subprocess.run([sys.executable, "-m", "paretognn", "train", *words], check=True, capture_output=True)
+
+    process = begin(cluster, "embed", run, "--ray", "--out", tmp_path / "parts.npy")
+    wait_for(lambda: list(run.glob(".partial-*/0-*.npy")), process)
+    cluster.remove_node(cluster.second, allow_graceful=False)
+    said = process.communicate(timeout=240)[1]
+    assert process.returncode == 0, said
+    done(cluster, "embed", run, "--out", tmp_path / "whole.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "parts.npy"), np.load(tmp_path / "whole.npy"), atol=1e-5)
     assert not list(run.glob(".partial-*"))
 
 
