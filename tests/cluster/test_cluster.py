@@ -11,8 +11,7 @@ import psutil
 import pyarrow as pa
 import pytest
 
-from cli.small_tables import FAST, graph_of
-from made import make_graph
+from cli.small_tables import FAST, graph_of, write_tables
 from paretognn.benchmark.cells import DONE, Store
 from paretognn.graph.write_table import write_table
 from paretognn.training import RunFolder
@@ -36,11 +35,7 @@ def cluster():
 
 @pytest.fixture
 def tables(tmp_path):
-    graph = make_graph(80)
-    columns = {f"x{j}": graph.features[:, j] for j in range(4)}
-    write_table(tmp_path / "nodes.csv", pa.table({"id": graph.id_array(), **columns}))
-    write_table(tmp_path / "edges.csv", pa.table(dict(zip(("source", "target"), graph.pairs().T, strict=True))))
-    return tmp_path
+    return write_tables(tmp_path)
 
 
 def begin(cluster, *words):

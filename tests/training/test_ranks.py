@@ -12,13 +12,10 @@ from unittest.mock import patch
 
 import numpy as np
 import psutil
-import pyarrow as pa
 import pytest
 import torch
 
-from cli.small_tables import FAST, graph_of
-from made import make_graph
-from paretognn.graph.write_table import write_table
+from cli.small_tables import FAST, graph_of, write_tables
 from paretognn.training import MultiTaskStepper, RunFolder
 from paretognn.training.ranks import ALONE, RankLost, Ranks
 from training.rank_steps import IDLE, STEPS, held, stepper
@@ -86,11 +83,7 @@ def test_c44_a_second_rank_draws_other_subgraphs():
 
 @pytest.fixture
 def tables(tmp_path):
-    graph = make_graph(80)
-    columns = {f"x{j}": graph.features[:, j] for j in range(4)}
-    write_table(tmp_path / "nodes.csv", pa.table({"id": graph.id_array(), **columns}))
-    write_table(tmp_path / "edges.csv", pa.table(dict(zip(("source", "target"), graph.pairs().T, strict=True))))
-    return tmp_path
+    return write_tables(tmp_path)
 
 
 def words(folder, steps):

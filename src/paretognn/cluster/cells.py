@@ -21,7 +21,7 @@ from paretognn.benchmark.grid import GridCell
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.place import Running, lost_with, start_worker
 from paretognn.benchmark.worker import STOPPED
-from paretognn.cluster.connection import RETRIES, machines, places, share
+from paretognn.cluster.connection import RETRIES, machines, places, said, share
 from paretognn.datasets.load import ROOT_VARIABLE
 from paretognn.errors import InputError
 from paretognn.lock import is_locked
@@ -107,8 +107,7 @@ class ClusterCell:
         except OutOfMemoryError:
             self._said = OUT_OF_MEMORY, "Ray ended its process: the memory of its machine ran out"
         except RayError as error:
-            reason = str(error).strip().splitlines()[0]
-            self._said = FAILED, f"its process was lost {RETRIES + 1} times, the last: {reason}"[:500]
+            self._said = FAILED, f"its process was lost {RETRIES + 1} times, the last: {said(error)}"
         return _LOST
 
     def lost(self) -> tuple[str, str]:

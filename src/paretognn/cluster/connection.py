@@ -28,13 +28,17 @@ def connected() -> Iterator[None]:
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0][:200]
         where = os.environ.get("RAY_ADDRESS", "this machine")
-        raise InputError(f"the Ray cluster at {where} cannot be reached ({reason})") from None
+        raise InputError(f"the Ray cluster at {where} cannot be reached ({said(error)})") from None
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def said(error: BaseException) -> str:
+    """The first line of an error of Ray's, of which there are often many."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
 
 
 def machines() -> list[dict[str, float]]:

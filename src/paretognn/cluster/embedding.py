@@ -19,7 +19,7 @@ from ray.exceptions import RayError
 from torch import Tensor, nn
 
 from paretognn.atomic import PARTIAL, atomic_write, writing
-from paretognn.cluster.connection import RETRIES, share
+from paretognn.cluster.connection import RETRIES, said, share
 from paretognn.errors import InputError, WorkLostError
 from paretognn.graph import Graph
 from paretognn.nn import GCN
@@ -91,8 +91,9 @@ def _layer(folder: RunFolder, n: int, layer: int, below: Parts | None, home: Pat
     except InputError as error:
         raise InputError(str(getattr(error, "cause", error))) from None
     except RayError as error:
-        reason = str(error).strip().splitlines()[0][:300]
-        raise WorkLostError(f"a part was lost {RETRIES + 1} times on the Ray cluster, the last: {reason}") from None
+        raise WorkLostError(
+            f"a part was lost {RETRIES + 1} times on the Ray cluster, the last: {said(error)}"
+        ) from None
     return Parts(starts, files, widths[0])
 
 

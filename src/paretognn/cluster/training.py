@@ -11,7 +11,7 @@ from ray.train import FailureConfig, RunConfig, ScalingConfig, TrainingFailedErr
 from ray.train.torch import TorchConfig, TorchTrainer
 
 from paretognn.atomic import PARTIAL
-from paretognn.cluster.connection import RETRIES
+from paretognn.cluster.connection import RETRIES, said
 from paretognn.errors import InputError, NonFiniteError
 from paretognn.methods import searched_in
 from paretognn.sources import GraphSource, run_graph
@@ -93,8 +93,8 @@ def _reason(error: TrainingFailedError, folder: RunFolder) -> Exception:
     for each in [cause for failure in failures for cause in (getattr(failure, "cause", None), failure)]:
         if isinstance(each, InputError | NonFiniteError):
             return each
-    lines = str(failures[0] if failures else error).strip().splitlines()
-    lost = RankLost(f"workers of the Ray cluster were lost {RETRIES + 1} times, the last: {lines[-1][:300]}")
+    why = said(failures[0] if failures else error)
+    lost = RankLost(f"workers of the Ray cluster were lost {RETRIES + 1} times, the last: {why}")
     kept = newest_checkpoint(folder.checkpoints)
     lost.step = 0 if kept is None else int(kept[1]["step"])
     return lost
