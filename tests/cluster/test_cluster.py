@@ -27,8 +27,13 @@ def cluster():
     """Two machines of a core each."""
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    made.second = made.add_node(num_cpus=1)
+    made = Cluster()
+    try:
+        made.add_node(num_cpus=1, include_dashboard=False)
+        made.second = made.add_node(num_cpus=1)
+    except Exception as error:  # its processes need ports and shared memory, which not every system gives them
+        made.shutdown()
+        pytest.skip(f"Ray does not start here: {error}")
     yield made
     made.shutdown()
 
@@ -120,7 +125,7 @@ def test_embedding_in_parts_is_that_of_one_machine_and_survives_the_loss_of_one(
     subprocess.run([sys.executable, "-m", "paretognn", "train", *words], check=True, capture_output=True)
 
     process = begin(cluster, "embed", run, "--ray", "--out", tmp_path / "parts.npy")
-    wait_for(lambda: list(run.glob(".partial-*/0-*.npy")), process)
+    wait_for(lambda: list(run.glob(".partial-*/0-*.f32")), process)
     cluster.remove_node(cluster.second, allow_graceful=False)
     said = process.communicate(timeout=240)[1]
     assert process.returncode == 0, said
@@ -134,3 +139,23 @@ def test_what_is_at_fault_is_one_line(cluster, tables):
     said = process.communicate(timeout=120)[1]
     assert process.returncode == 2
     assert "error: --ray-workers 9: the cluster has 2 CPUs, one a worker" in said
+
+
+def test_a_cluster_that_does_not_answer_is_one_line_at_once(tables):
+    environment = {**os.environ, "RAY_ADDRESS": "127.0.0.1:9"}
+    words = [
+        sys.executable,
+        "-m",
+        "paretognn",
+        "train",
+        *graph_of(tables),
+        "--ray-workers",
+        "2",
+        "--out",
+        str(tables / "R"),
+    ]
+    found = subprocess.run(words, capture_output=True, text=True, check=False, env=environment, timeout=60)
+    assert found.returncode == 2
+    assert found.stderr.startswith("error: the Ray cluster at 127.0.0.1:9 cannot be reached (")
+    assert found.stderr.count("\n") == 1
+    assert not (tables / "R").exists()

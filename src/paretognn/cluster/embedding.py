@@ -53,8 +53,8 @@ def embed_on_cluster(folder: RunFolder, trained: TrainedEncoder, graph: Graph, d
                 below = _layer(folder, placed.num_nodes, layer, below, Path(home), device)
             assert below is not None
             whole = row_matrix(placed.num_nodes, below.width, placed)
-            for start, file in zip(below.starts, below.files, strict=True):
-                part = np.load(file, mmap_mode="c")
+            for place, start in enumerate(below.starts):
+                part = below.part(place)
                 whole[start : start + len(part)] = torch.from_numpy(part)
             return whole
 
@@ -63,27 +63,31 @@ def embed_on_cluster(folder: RunFolder, trained: TrainedEncoder, graph: Graph, d
 
 @dataclass(frozen=True)
 class Parts:
-    """A matrix [N, width] in files of some rows each, the first of which is the part's start."""
+    """A float32 matrix [N, width] in raw files of some rows each, the first of which is the part's start."""
 
     starts: tuple[int, ...]
     files: tuple[str, ...]
     width: int
+
+    def part(self, place: int) -> np.ndarray:
+        """Mapped from its file, [rows, width]."""
+        return np.memmap(self.files[place], np.float32, "c").reshape(-1, self.width)
 
     def take(self, nodes: Tensor) -> Tensor:
         """float32 [M, width] of ascending ``nodes`` [M]."""
         out = np.empty((len(nodes), self.width), np.float32)
         wanted = nodes.cpu().numpy()
         bounds = np.searchsorted(wanted, [*self.starts, np.iinfo(np.int64).max])
-        for start, file, first, stop in zip(self.starts, self.files, bounds, bounds[1:], strict=False):
+        for place, (start, first, stop) in enumerate(zip(self.starts, bounds, bounds[1:], strict=False)):
             if stop > first:
-                out[first:stop] = np.load(file, mmap_mode="r")[wanted[first:stop] - start]
+                out[first:stop] = self.part(place)[wanted[first:stop] - start]
         return torch.from_numpy(out)
 
 
 def _layer(folder: RunFolder, n: int, layer: int, below: Parts | None, home: Path, device: str) -> Parts:
     task = ray.remote(_rows).options(max_retries=RETRIES, **share(device))
     starts = tuple(range(0, n, ROWS))
-    files = tuple(str(home / f"{layer}-{start}.npy") for start in starts)
+    files = tuple(str(home / f"{layer}-{start}.f32") for start in starts)
     asked = str(folder.path.resolve()), device, layer, below
     tasks = [task.remote(*asked, start, min(start + ROWS, n), file) for start, file in zip(starts, files, strict=True)]
     try:
@@ -110,8 +114,8 @@ def _rows(path: str, device: str, layer: int, below: Parts | None, start: int, s
     for first in range(start, stop, _BATCH):
         take = None if below is None else lambda nodes: below.take(nodes).to(device)
         batches.append(near_rows(encoder, layer, near, take, first, min(first + _BATCH, stop)).cpu().numpy())
-    with atomic_write(Path(file)) as aside, aside.open("wb") as out:
-        np.save(out, np.concatenate(batches))
+    with atomic_write(Path(file)) as aside:
+        np.concatenate(batches).tofile(aside)
     return int(batches[0].shape[1])
 
 
