@@ -7,7 +7,7 @@ from made import generator, make_graph, on_device
 from paretognn.graph import build_graph
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import TopoRec
-from paretognn.pretext.topo_rec import negative_pairs, positive_pairs
+from paretognn.pretext.topo_rec import TopoRecSettings, negative_pairs, positive_pairs
 
 
 @pytest.mark.parametrize("count", [5, 40, 10_000])
@@ -104,3 +104,27 @@ def test_pairs_of_a_sub_graph():
     edge = dense[nodes[batch.source], nodes[batch.target]]
     np.testing.assert_array_equal(edge, batch.label.numpy() == 1)
     assert batch.view.num_rows == len(nodes) < 200
+
+
+def test_pairs_taken_in_parts_are_the_pairs_of_a_step_and_their_loss_its_loss(graph, monkeypatch):
+    """Of full neighbourhoods, where nothing but the pairs is drawn."""
+    prepared = on_device(graph)
+    task = TopoRec(TopoRecSettings(batch_size=20, fanouts=[1000, 1000]), prepared.features.width, 4)
+    encoder = GCN(prepared.features.width, EncoderSettings(hidden_dims=[6, 4], norm="layer"))
+    whole = list(task.batches(prepared, encoder, generator()))
+    assert [share for share, _ in whole] == [1.0]
+    monkeypatch.setattr("paretognn.pretext.topo_rec.SEEN", graph.num_nodes // 3)
+    parts = list(task.batches(prepared, encoder, generator()))
+    assert len(parts) >= 3
+    assert sum(share for share, _ in parts) == pytest.approx(1)
+    assert all(0 < batch.label.sum() < len(batch.label) for _, batch in parts)
+    parameters = [*encoder.parameters(), *task.parameters()]
+
+    def gradient(batches):
+        loss = sum(share * task.loss(encoder, batch) for share, batch in batches)
+        return loss.detach(), torch.autograd.grad(loss, parameters)
+
+    (one, first), (other, second) = gradient(whole), gradient(parts)
+    assert float(one) == pytest.approx(float(other), rel=1e-5)
+    for a, b in zip(first, second, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -47,6 +48,13 @@ class PretextTask(nn.Module):
 
     def loss(self, encoder: nn.Module, batch: Any) -> Tensor:
         raise NotImplementedError
+
+    def batches(
+        self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator
+    ) -> Iterator[tuple[float, Any]]:
+        """What a step sees: a batch; or, where one would take too much memory, its parts one after another, each with
+        the share of its loss in the task's."""
+        yield 1.0, self.sample(graph, encoder, generator)
 
     def forward(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> Tensor:
         return self.loss(encoder, self.sample(graph, encoder, generator))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -15,6 +17,9 @@ from paretognn.nn.view import View
 from paretognn.pretext.base import PretextTask, TaskSettings
 from paretognn.sampling import AnySampler, DeviceGraph, clean_view, sage_view
 from paretognn.sampling.subgraph import without_entries
+
+SEEN = 1 << 18
+"""Rows that the first layer puts out at once; a step that would see more takes its pairs in parts."""
 
 
 class TopoRecSettings(TaskSettings):
@@ -51,16 +56,49 @@ class TopoRec(PretextTask):
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> PairBatch:
         s: TopoRecSettings = self.settings
-        subgraph = None if s.sampler == "sage" else s.sampler.sample(graph, generator)
-        home = graph if subgraph is None else subgraph.structure()
-        positive, entries = positive_pairs(home, s.batch_size, s.exclude_targets, generator)
+        if s.sampler == "sage":
+            return self._seen(graph, encoder, *self._pairs(graph, generator), generator)
+        subgraph = s.sampler.sample(graph, generator)
+        pairs, label, entries = self._pairs(subgraph.structure(), generator)
+        seen = without_entries(subgraph, entries) if s.exclude_targets else subgraph
+        return PairBatch(clean_view(seen), pairs[:, 0], pairs[:, 1], label)
+
+    def batches(
+        self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator
+    ) -> Iterator[tuple[float, PairBatch]]:
+        """Neighbourhoods of ``sage`` grow by every layer: pairs are taken in parts of about `SEEN` nodes each, over which
+        alone a batch norm has its statistics."""
+        s: TopoRecSettings = self.settings
+        parts = 1 if s.sampler != "sage" else -(-hidden_rows(s, graph.num_nodes) // SEEN)
+        if parts == 1:
+            yield 1.0, self.sample(graph, encoder, generator)
+            return
+        pairs, label, entries = self._pairs(graph, generator)
+        for part in range(min(parts, len(pairs))):
+            chosen = slice(part, None, parts)  # of edges and of other pairs alike
+            batch = self._seen(graph, encoder, pairs[chosen], label[chosen], entries, generator)
+            yield len(batch.label) / len(pairs), batch
+
+    def _pairs(self, home: DeviceGraph, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+        """Pairs [P, 2], edges first; their labels [P]; the positions of both entries of the edges."""
+        positive, entries = positive_pairs(home, self.settings.batch_size, self.settings.exclude_targets, generator)
         negative = negative_pairs(home, len(positive), generator)
         pairs = torch.cat([positive, negative])
-        label = torch.zeros(len(pairs), device=graph.device)
+        label = torch.zeros(len(pairs), device=home.device)
         label[: len(positive)] = 1
-        if subgraph is not None:
-            seen = without_entries(subgraph, entries) if s.exclude_targets else subgraph
-            return PairBatch(clean_view(seen), pairs[:, 0], pairs[:, 1], label)
+        return pairs, label, entries
+
+    def _seen(
+        self,
+        graph: DeviceGraph,
+        encoder: nn.Module,
+        pairs: Tensor,
+        label: Tensor,
+        entries: Tensor,
+        generator: torch.Generator,
+    ) -> PairBatch:
+        """The pairs with what sampled neighbourhoods show of them."""
+        s: TopoRecSettings = self.settings
         nodes, place = torch.unique(pairs, return_inverse=True)
         layers = int(getattr(encoder, "num_layers", len(s.fanouts)))
         fanouts = (s.fanouts + [s.fanouts[-1]] * layers)[:layers]
@@ -74,6 +112,11 @@ class TopoRec(PretextTask):
             return z.sum() * 0
         logits = (gather(z, batch.source) * gather(z, batch.target)) @ self.weight.weight[0]
         return F.binary_cross_entropy_with_logits(logits, batch.label.to(logits.dtype))
+
+
+def hidden_rows(settings: TopoRecSettings, nodes: int) -> int:
+    """At most how many rows the first layer puts out for all pairs of a step with ``sage``."""
+    return min(nodes, 4 * settings.batch_size * math.prod(1 + fanout for fanout in settings.fanouts[1:]))
 
 
 def positive_pairs(graph: DeviceGraph, count: int, exclude: bool, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,7 @@ from paretognn.graph.region import REGION
 from paretognn.graph.structural import RANDOM_DIMS
 from paretognn.pretext.info_nce import KEEP_BYTES
 from paretognn.pretext.mi_nsg import MINSGSettings
-from paretognn.pretext.topo_rec import TopoRecSettings
+from paretognn.pretext.topo_rec import SEEN, TopoRecSettings, hidden_rows
 from paretognn.sampling import Sampler, SamplerSettings
 from paretognn.training.config import TrainConfig
 from paretognn.training.inference import FEWER, ROWS
@@ -94,7 +94,7 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
     if isinstance(sampler, Sampler):
         rows = sampler.expected_nodes(graph.num_nodes, 2 * graph.num_edges / graph.num_nodes)
     elif isinstance(settings, TopoRecSettings):
-        rows = min(rows, 4 * settings.batch_size * (1 + settings.fanouts[0]))
+        rows = min(rows, hidden_rows(settings, graph.num_nodes), SEEN)
     views = _VIEWS.get(name, 2)
     entries = 2 * graph.num_edges * rows / graph.num_nodes
     layer_in = 0 if sparse else 2 * width_in

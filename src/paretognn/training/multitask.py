@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterator
@@ -158,27 +159,41 @@ class MultiTaskStepper:
         return task
 
     def _task_gradient(self, row: int, name: str, number: int) -> Tensor:
-        """The task's loss; its gradients are in their row, and at the head's parameters."""
+        """The task's loss, added up over its batches; its gradients are in their row, and at the head's parameters."""
         task = self._task(name)
         generator = stream(self.config.seed, number, self.ranks.stream(name), self.graph.device)
         heads = self._head(name)
-        with self.stopwatch.stage(f"{name}/sampling"):
-            batch = task.sample(self.graph, self.model.encoder, generator)
-        with self.stopwatch.stage(f"{name}/forward"), self._seeded(number, name):
-            loss = task.loss(self.model.encoder, batch)
-        with self.stopwatch.stage(f"{name}/backward"):
-            grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
+        losses: list[Tensor] = []
+        parts = task.batches(self.graph, self.model.encoder, generator)
+        for place in itertools.count():
+            with self.stopwatch.stage(f"{name}/sampling"):
+                drawn = next(parts, None)
+            if drawn is None:
+                break
+            share, batch = drawn
+            with self.stopwatch.stage(f"{name}/forward"), self._seeded(number, f"{name}/{place}" if place else name):
+                loss = task.loss(self.model.encoder, batch)
+                loss = loss if share == 1 else share * loss
+            with self.stopwatch.stage(f"{name}/backward"):
+                grads = torch.autograd.grad(loss, [*self.shared, *heads], allow_unused=True)
+            self._keep(row, heads, grads, add=place > 0)
+            losses.append(loss.detach())
+            del drawn, batch, loss, grads  # before the next part is drawn
+        return sum(losses[1:], losses[0])
+
+    def _keep(self, row: int, heads: list[nn.Parameter], grads: tuple[Tensor | None, ...], add: bool) -> None:
+        """Gradients into their row and the head's parameters, or ``add`` to what is there."""
         place = 0
         for parameter, grad in zip(self.shared, grads, strict=False):
             target = self.gradients[row, place : place + parameter.numel()]
-            if grad is None:
+            if grad is not None:
+                (target.add_ if add else target.copy_)(grad.reshape(-1))
+            elif not add:
                 target.zero_()
-            else:
-                target.copy_(grad.reshape(-1))
             place += parameter.numel()
         for parameter, grad in zip(heads, grads[len(self.shared) :], strict=True):
-            parameter.grad = grad
-        return loss.detach()
+            kept = parameter.grad if add else None
+            parameter.grad = grad if kept is None else kept if grad is None else kept + grad
 
     def _head(self, name: str) -> list[nn.Parameter]:
         return [p for p in self._task(name).parameters() if p.requires_grad]
