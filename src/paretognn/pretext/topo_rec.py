@@ -66,8 +66,8 @@ class TopoRec(PretextTask):
     def batches(
         self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator
     ) -> Iterator[tuple[float, PairBatch]]:
-        """Neighbourhoods of ``sage`` grow by every layer: pairs are taken in parts of about `SEEN` nodes each, over which
-        alone a batch norm has its statistics."""
+        """Neighbourhoods of ``sage`` grow by every layer: pairs are taken in parts of about `SEEN` nodes each. A batch
+        norm has its statistics of a part alone."""
         s: TopoRecSettings = self.settings
         parts = 1 if s.sampler != "sage" else -(-hidden_rows(s, graph.num_nodes) // SEEN)
         if parts == 1:
