@@ -15,6 +15,7 @@ from cli.small_tables import FAST, graph_of, write_tables
 from paretognn.benchmark.cells import DONE, Store
 from paretognn.graph.write_table import write_table
 from paretognn.training import RunFolder
+from paretognn.training.cost import read_cost
 
 pytest.importorskip("ray")
 
@@ -98,7 +99,9 @@ def test_a_grid_survives_the_loss_of_a_machine(cluster, tmp_path):
 
 def test_training_is_that_of_two_processes_here_and_goes_on_where_a_worker_is_lost(cluster, tables):
     words = ["--method", "paretognn", *FAST]
-    done(cluster, "train", *graph_of(tables), *words, "--steps", 4, "--ray-workers", 2, "--out", tables / "R")
+    said = done(cluster, "train", *graph_of(tables), *words, "--steps", 4, "--ray-workers", 2, "--out", tables / "R")
+    assert "peak memory" not in said.split("trained in")[1]  # it would be that of this machine
+    assert read_cost(RunFolder(tables / "R"))["training and embedding"].peak_bytes > 2**20
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "paretognn"]
     here = [*launch, "train", *map(str, graph_of(tables)), *words, "--steps", "4", "--out", str(tables / "H")]
     subprocess.run(here, check=True, capture_output=True, env={**os.environ, "OMP_NUM_THREADS": "1"})

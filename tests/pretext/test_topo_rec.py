@@ -106,6 +106,15 @@ def test_pairs_of_a_sub_graph():
     assert batch.view.num_rows == len(nodes) < 200
 
 
+def test_a_graph_without_edges_is_one_part_without_a_loss(monkeypatch):
+    monkeypatch.setattr("paretognn.pretext.topo_rec.SEEN", 2)
+    prepared = on_device(build_graph(9, np.empty(0, int), np.empty(0, int), features=np.ones((9, 3), np.float32)))
+    task = TopoRec(TopoRecSettings(fanouts=[2, 2]), 3, 4)
+    encoder = GCN(3, EncoderSettings(hidden_dims=[6, 4], norm="layer"))
+    ((share, batch),) = task.batches(prepared, encoder, generator())
+    assert share * float(task.loss(encoder, batch).detach()) == 0
+
+
 def test_pairs_taken_in_parts_are_the_pairs_of_a_step_and_their_loss_its_loss(graph, monkeypatch):
     """Of full neighbourhoods, where nothing but the pairs is drawn."""
     prepared = on_device(graph)

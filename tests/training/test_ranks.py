@@ -198,7 +198,7 @@ def both(tables, two_machines):
 
 def test_two_machines_with_addresses_of_their_own_train_one_run(tables, two_machines):
     codes, said = both(tables, two_machines)
-    if None in codes:  # networks that are made of software lose a packet for good now and then
+    if None in codes:  # seen once, and not again: both waited for ever; it is said, and begun again
         print(*said, sep="\n")
         shutil.rmtree(tables / "R", ignore_errors=True)
         codes, said = both(tables, two_machines)

@@ -63,6 +63,12 @@ class Place(Protocol):
 class ThisMachine:
     jobs: int = 1
 
+    @classmethod
+    def of(cls, device: str, jobs: int | None = None) -> ThisMachine:
+        """``jobs`` None: one cell at once on a card, and with two cores or more for each on processors."""
+        default = 1 if device == "cuda" else max(1, (os.cpu_count() or 1) // 2)
+        return cls(default if jobs is None else jobs)
+
     def fits(self, cell: GridCell, beside: Sequence[Running]) -> bool:
         """Beside those that run; alone, a cell is always tried."""
         return not beside or cell.memory <= free_memory("cpu") - sum(one.reserved() for one in beside)

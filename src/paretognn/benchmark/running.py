@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -41,11 +40,6 @@ def to_do(cells: list[GridCell], store: Store, request: Request, retry: bool = F
         if found is None or (retry and found.status != DONE):
             left.append(cell)
     return left
-
-
-def default_jobs(device: str) -> int:
-    """Cells at once: one on a card, and with two cores or more for each on processors."""
-    return 1 if device == "cuda" else max(1, (os.cpu_count() or 1) // 2)
 
 
 def run_cells(

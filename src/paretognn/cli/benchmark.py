@@ -20,7 +20,7 @@ from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, 
 from paretognn.benchmark.making import drop_checkpoints
 from paretognn.benchmark.place import Place, ThisMachine
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
-from paretognn.benchmark.running import Report, default_jobs, run_cells, to_do
+from paretognn.benchmark.running import Report, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.shared import link_split_file
 from paretognn.cli.as_json import AsJson, print_json
@@ -117,7 +117,7 @@ def command(
             data_root=None if data_root is None else str(data_root.resolve()),
             device=cluster_device(device) if ray else choose_device(device),
         )
-        place = _cluster(request.device, jobs) if ray else ThisMachine(jobs or default_jobs(request.device))
+        place = (_cluster if ray else ThisMachine.of)(request.device, jobs)
         try:
             with warnings_said():
                 (_print_plan if plan else _run)(store, request, place, retry, as_json)

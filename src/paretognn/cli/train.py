@@ -107,7 +107,7 @@ def command(
             _follow(folder, source, resume, from_run, chosen, ranks)
             return
         room = None if ray_workers else chosen
-        if split_features and ranks.count == 1 and not ray_workers:
+        if split_features and (ray_workers or ranks.count) == 1:
             raise InputError("--split-features is for several processes (torchrun, or --ray-workers)")
         given = {"method": method, "preset": preset, "seed": seed, **sampler_tree(sampler, budget)}
         if resume:
@@ -141,14 +141,14 @@ def command(
         by_cluster = f" --ray-workers {ray_workers}" if ray_workers else ""
         again = f"continue with: {launch(ranks)} train --resume{by_cluster} --out {out}"
         try:
-            with warnings_said(), costs.stage("training and embedding", sessions=True), PrivatePeak() as peak:
-                if ray_workers:
-                    from paretognn.cluster.training import train_on_cluster  # an extra
+            if ray_workers:
+                from paretognn.cluster.training import train_on_cluster  # an extra
 
-                    say(f"{ray_workers} processes of the Ray cluster; their numbers are in {folder.metrics_file}")
-                    train_on_cluster(folder, source, ray_workers, chosen, tensorboard, split_features)
-                    trained = TrainedEncoder.load(folder)
-                else:
+                say(f"{ray_workers} processes of the Ray cluster; their numbers are in {folder.metrics_file}")
+                train_on_cluster(folder, source, ray_workers, chosen, tensorboard, split_features)
+                trained, peak = TrainedEncoder.load(folder), None
+            else:
+                with warnings_said(), costs.stage("training and embedding", sessions=True), PrivatePeak() as peak:
                     trained, embeddings = train_encoder(
                         graph,
                         resolved,
@@ -181,9 +181,10 @@ def command(
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
     if resolved.alternatives:
         say(f"chosen without labels: {said_of(trained.assembly.found())}")
-    seconds, memory = time.monotonic() - started, peak_memory()
-    taken = f"peak memory {memory / 2**30:.1f} GiB" if graph.stored is None else str(peak)
-    say(f"trained in {seconds:.0f} s, {taken}")
+    seconds = time.monotonic() - started
+    memory = {} if peak is None else {"memory_bytes": peak_memory(), **peak.to_json()}  # that of other machines
+    taken = f", peak memory {peak_memory() / 2**30:.1f} GiB" if graph.stored is None else f", {peak}"
+    say(f"trained in {seconds:.0f} s{'' if peak is None else taken}")
     say(f"wrote {folder.embeddings_file}: {graph.num_nodes} rows, {trained.width} dimensions")
     say(f"next: paretognn evaluate {out}")
     if as_json:
@@ -196,8 +197,7 @@ def command(
                 "steps": trained.steps,
                 **shape,
                 "seconds": seconds,
-                "memory_bytes": memory,
-                **peak.to_json(),
+                **memory,
             }
         )
 

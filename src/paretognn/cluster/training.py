@@ -17,6 +17,7 @@ from paretognn.methods import searched_in
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, train, write_embeddings
 from paretognn.training.checkpoint import newest_checkpoint
+from paretognn.training.cost import CostLog
 from paretognn.training.ranks import RankLost, joined
 from paretognn.training.tensorboard import TensorBoard
 from paretognn.training.trainer import follow
@@ -34,7 +35,8 @@ def train_on_cluster(
     model and embeddings.
 
     A worker that is lost ends the others; all begin again at the newest checkpoint, up to three times. InputError and
-    NonFiniteError as `train`; RankLost where workers are lost more often.
+    NonFiniteError as `train`; RankLost where workers are lost more often. Its cost is recorded as that of the worker
+    that leads.
     """
     path = folder.path.resolve()
     has = ray.cluster_resources()
@@ -83,8 +85,11 @@ def _train(asked: dict[str, Any]) -> None:
             return
         trackers = [TensorBoard(folder.path / "tensorboard")] if asked["tensorboard"] else []
         config, split = searched_in(folder, graph, folder.config(), device), asked["split_features"]
-        _, embeddings = train(graph, config, device, folder, True, trackers, ranks=ranks, split_features=split)
-        write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+        costs = CostLog()
+        with costs.stage("training and embedding", sessions=True):
+            _, embeddings = train(graph, config, device, folder, True, trackers, ranks=ranks, split_features=split)
+            write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+        costs.write(folder)
 
 
 def _reason(error: TrainingFailedError, folder: RunFolder) -> Exception:

@@ -69,15 +69,15 @@ class TopoRec(PretextTask):
         """Neighbourhoods of ``sage`` grow by every layer: pairs are taken in parts of about `SEEN` nodes each. A batch
         norm has its statistics of a part alone."""
         s: TopoRecSettings = self.settings
-        parts = 1 if s.sampler != "sage" else -(-hidden_rows(s, graph.num_nodes) // SEEN)
+        parts = 1 if s.sampler != "sage" else -(-hidden_rows(s, _layers(s, encoder), graph.num_nodes) // SEEN)
         if parts == 1:
             yield 1.0, self.sample(graph, encoder, generator)
             return
         pairs, label, entries = self._pairs(graph, generator)
-        for part in range(min(parts, len(pairs))):
+        for part in range(max(1, min(parts, len(pairs)))):
             chosen = slice(part, None, parts)  # of edges and of other pairs alike
             batch = self._seen(graph, encoder, pairs[chosen], label[chosen], entries, generator)
-            yield len(batch.label) / len(pairs), batch
+            yield len(batch.label) / max(1, len(pairs)), batch
 
     def _pairs(self, home: DeviceGraph, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Pairs [P, 2], edges first; their labels [P]; the positions of both entries of the edges."""
@@ -100,8 +100,7 @@ class TopoRec(PretextTask):
         """The pairs with what sampled neighbourhoods show of them."""
         s: TopoRecSettings = self.settings
         nodes, place = torch.unique(pairs, return_inverse=True)
-        layers = int(getattr(encoder, "num_layers", len(s.fanouts)))
-        fanouts = (s.fanouts + [s.fanouts[-1]] * layers)[:layers]
+        fanouts = _fanouts(s, _layers(s, encoder))
         view = sage_view(graph, nodes, fanouts, generator, entries if s.exclude_targets else None)
         return PairBatch(view, place[:, 0], place[:, 1], label)
 
@@ -114,9 +113,18 @@ class TopoRec(PretextTask):
         return F.binary_cross_entropy_with_logits(logits, batch.label.to(logits.dtype))
 
 
-def hidden_rows(settings: TopoRecSettings, nodes: int) -> int:
-    """At most how many rows the first layer puts out for all pairs of a step with ``sage``."""
-    return min(nodes, 4 * settings.batch_size * math.prod(1 + fanout for fanout in settings.fanouts[1:]))
+def _layers(settings: TopoRecSettings, encoder: nn.Module) -> int:
+    return int(getattr(encoder, "num_layers", len(settings.fanouts)))
+
+
+def _fanouts(settings: TopoRecSettings, layers: int) -> list[int]:
+    """One a layer: those of the settings, the last again where there are more layers."""
+    return (settings.fanouts + [settings.fanouts[-1]] * layers)[:layers]
+
+
+def hidden_rows(settings: TopoRecSettings, layers: int, nodes: int) -> int:
+    """At most how many rows the first of ``layers`` puts out for all pairs of a step with ``sage``."""
+    return min(nodes, 4 * settings.batch_size * math.prod(1 + fanout for fanout in _fanouts(settings, layers)[1:]))
 
 
 def positive_pairs(graph: DeviceGraph, count: int, exclude: bool, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -94,7 +94,7 @@ def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, spa
     if isinstance(sampler, Sampler):
         rows = sampler.expected_nodes(graph.num_nodes, 2 * graph.num_edges / graph.num_nodes)
     elif isinstance(settings, TopoRecSettings):
-        rows = min(rows, hidden_rows(settings, graph.num_nodes), SEEN)
+        rows = min(rows, hidden_rows(settings, len(widths), graph.num_nodes), SEEN)
     views = _VIEWS.get(name, 2)
     entries = 2 * graph.num_edges * rows / graph.num_nodes
     layer_in = 0 if sparse else 2 * width_in

@@ -192,8 +192,10 @@ class MultiTaskStepper:
                 target.zero_()
             place += parameter.numel()
         for parameter, grad in zip(heads, grads[len(self.shared) :], strict=True):
-            kept = parameter.grad if add else None
-            parameter.grad = grad if kept is None else kept if grad is None else kept + grad
+            if not add or parameter.grad is None:
+                parameter.grad = grad
+            elif grad is not None:
+                parameter.grad += grad
 
     def _head(self, name: str) -> list[nn.Parameter]:
         return [p for p in self._task(name).parameters() if p.requires_grad]
