@@ -71,6 +71,18 @@ def test_an_unfitted_model_is_not_judged_and_text_is_no_matrix():
     assert "\n" not in str(error.value)
 
 
+def test_a_region_stands_for_a_graph():
+    graph = make_graph()
+    model = ParetoGNN(steps=1, settings=SMALL).fit(graph)
+    found = [paretognn.evaluate(each, graph, seeds=1, region=40) for each in (model, model.embedding_)]
+    assert found[0]["nodes"] == found[1]["nodes"] <= 40 < graph.num_nodes
+    for task in ("node_clustering", "partition_prediction"):
+        assert found[0]["tasks"][task] == found[1]["tasks"][task]
+    assert all("judged on a region of" in each["warnings"][0] for each in found)
+    with pytest.raises(InputError, match="7 embeddings for"):
+        paretognn.evaluate(model.embedding_[:7], graph, region=40)
+
+
 def test_a_pyg_encoder_is_trained_in_place_of_ours():
     graph = make_graph()
     model = ParetoGNN(steps=2, settings=SMALL, encoder=GraphSAGE(12, 8, 2, out_channels=4))

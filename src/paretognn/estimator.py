@@ -20,7 +20,7 @@ from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import Method, method_config, run_method, searched
-from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
+from paretognn.methods.judge import judge, judged_region, link_embeddings, open_link_split, protocol_split
 from paretognn.neighbours import NeighbourGraph
 from paretognn.training import EachStep, RunFolder, Tracker, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
@@ -283,22 +283,26 @@ def evaluate(
     tasks: list[str] | None = None,
     controls: bool = False,
     link: bool = True,
+    region: int | None = None,
 ) -> dict[str, Any]:
     """Judge a fitted estimator, or embeddings [N, d] from anywhere, on the four tasks.
 
     For an estimator, link prediction trains a second model on the graph without the test links; ``link=False``
-    leaves that out. Embeddings alone get no link score: they have seen the test links. Returns the content
-    of ``evaluation.json``.
+    leaves that out. Embeddings alone get no link score: they have seen the test links. A ``region`` of at most so many
+    nodes is judged in place of all, which is 50,000 where the graph is on disk. Returns the content of
+    ``evaluation.json``.
     """
     own: Graph = as_graph(graph)
     chosen = tuple(tasks) if tasks is not None else ALL
+    matrix = model.transform(own) if isinstance(model, ParetoGNN) else np.asarray(model)
+    judged = judged_region(own, region)
+    own, matrix = judged.graph, judged.rows(matrix)
     if not isinstance(model, ParetoGNN):
-        matrix = np.asarray(model)
         config = (
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
-        return judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
-    model._require_fit()
+        result = judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
+        return {**result, "warnings": [*judged.notes, *result["warnings"]]}
     check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
     with collected() as notes:
@@ -311,7 +315,7 @@ def evaluate(
                 fresh = copy.deepcopy(model.encoder)
                 links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
     result = judge(
-        model.transform(own), own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
+        matrix, own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
     )  # fmt: skip
-    return {**result, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
+    return {**result, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}

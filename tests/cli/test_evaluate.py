@@ -4,7 +4,11 @@ import numpy as np
 
 from cli.small_tables import graph_of
 from paretognn.cli.main import run
+from paretognn.downstream import evaluate_embeddings
 from paretognn.downstream.partition import partition_digest
+from paretognn.methods.judge import judged_region, kept_partition
+from paretognn.sources import run_embeddings
+from paretognn.training import RunFolder
 
 
 def test_evaluate_writes_scores_and_prints_controls(trained, capsys):
@@ -83,3 +87,27 @@ def test_embeddings_from_elsewhere(trained, capsys):
     )
     tasks = [json.loads((folder / n).read_text())["tasks"]["node_classification"]["mean"] for n in ("e.json", "f.json")]
     assert tasks[0] == tasks[1]
+
+
+def test_a_region_is_judged_by_the_embeddings_of_the_whole_graph(trained, capsys):
+    folder, _ = trained
+    home = RunFolder(folder / "R")
+    graph, points = run_embeddings(home)
+    region = judged_region(graph, 20)
+    assert run(["evaluate", str(home.path), "--seeds", "2", "--region", "20", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["nodes"] == len(region.nodes) <= 20 < graph.num_nodes
+    assert result["warnings"][0] == region.notes[0]
+    assert result["controls"]
+    parts = kept_partition(home.path / f"region-{region.graph.digest()[:8]}" / "partition.npy", region.graph)
+    alone = evaluate_embeddings(points[region.nodes], region.graph, seeds=2, partition=parts).to_json()
+    for task in ("node_classification", "node_clustering", "partition_prediction"):
+        assert result["tasks"][task] == alone["tasks"][task]
+    assert not home.link_folder.exists()
+
+    file = ["evaluate", "--embeddings", str(home.embeddings_file), *graph_of(folder), "--seeds", "2"]
+    assert run([*file, "--region", "20", "--json", "--no-controls"]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"]["node_clustering"] == alone["tasks"]["node_clustering"]
+    assert run([*file, "--region", "0"]) == 2
+    assert run([*file, "--region", "20", "--link-split", "split.parquet"]) == 2
+    assert f"--region {graph.num_nodes}" in capsys.readouterr().err

@@ -4,7 +4,7 @@ import pytest
 from made import make_graph
 from paretognn.graph import build_graph
 from paretognn.graph.intact import check_intact
-from paretognn.graph.region import induced_graph, walked_region
+from paretognn.graph.region import induced_graph, walked_nodes, walked_region
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -34,3 +34,17 @@ def test_a_region_is_bounded_joined_and_repeats():
 def test_walks_of_a_graph_without_edges_stay():
     graph = build_graph(50, np.array([], dtype=int), np.array([], dtype=int))
     assert walked_region(graph, 0, 20).num_nodes == 4
+
+
+def test_walks_begin_at_labelled_nodes_where_there_are_any():
+    graph = make_graph(400, 6)
+    labels = np.full(400, -1)
+    labels[[7, 90, 301]] = 0
+    few = walked_nodes(graph.replace(labels=labels), 3, 100, labelled=True)
+    assert {7, 90, 301} <= set(few.tolist())
+    assert 20 < len(few) <= 100
+    labels[100:200] = 1
+    many = walked_nodes(graph.replace(labels=labels), 3, 50, labelled=True)
+    assert (labels[many] >= 0).sum() >= 10  # all walks
+    unlabelled = walked_nodes(graph.replace(labels=np.full(400, -1)), 3, 100, labelled=True)
+    np.testing.assert_array_equal(unlabelled, walked_nodes(graph, 3, 100))

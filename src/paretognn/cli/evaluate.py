@@ -16,8 +16,9 @@ from paretognn.cli.live import Terminal
 from paretognn.cli.options import takes_graph
 from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
+from paretognn.graph.region import REGION
 from paretognn.methods import method_config
-from paretognn.methods.judge import judge, judge_run
+from paretognn.methods.judge import judge, judge_run, judged_region
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import Interrupted, RunFolder, read_embeddings
 
@@ -56,6 +57,14 @@ def command(
         ),
     ] = None,
     controls: Annotated[bool, typer.Option(help="Score the training-free controls too.")] = True,
+    region: Annotated[
+        int | None,
+        typer.Option(
+            help="Judge a region of at most so many nodes; default all nodes, "
+            f"{REGION:,} where the graph is too large to be read into memory.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json where all tasks are run.")
     ] = None,
@@ -66,6 +75,8 @@ def command(
 ) -> None:
     if (run is None) == (embeddings is None):
         raise InputError("name a run folder, or --embeddings FILE with a graph")
+    if region is not None and region < 1:
+        raise InputError(f"--region must be at least 1, not {region}")
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, not {seeds}")
     chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks is not None else ALL
@@ -76,7 +87,7 @@ def command(
         try:
             result = judge_run(
                 folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
-                link_split=link_split, controls=controls, trackers=[Terminal("link model")], say=say,
+                link_split=link_split, controls=controls, region=region, trackers=[Terminal("link model")], say=say,
             )  # fmt: skip
         except Interrupted as stop:
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
@@ -86,7 +97,7 @@ def command(
         path: Path | None = out or (folder.evaluation_file if set(chosen) == set(ALL) else None)
     else:
         assert embeddings is not None
-        result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls)
+        result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
         name, path = embeddings.stem, out
     if as_json:
         print_json(result)
@@ -118,10 +129,18 @@ def _judge_file(
     split: str | None,
     link_split: Path | None,
     controls: bool,
+    region: int | None,
 ) -> dict[str, Any]:
-    graph = source.load()
-    matrix = read_embeddings(file, graph)
+    whole = source.load()
+    judged = judged_region(whole, region)
+    if judged.nodes is not None and link_split is not None:
+        raise InputError(
+            f"--link-split is of the whole graph, and a region is judged; name --region {whole.num_nodes} to judge "
+            "all of it, in memory"
+        )
+    graph, matrix = judged.graph, judged.rows(read_embeddings(file, whole))
     link = None if link_split is None else (matrix, load_link_split(link_split, graph))
     width = {"encoder": {"hidden_dims": [512, matrix.shape[1]]}}
     config = method_config(graph, overrides=width)[0] if controls else None
-    return judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)
+    result = judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)
+    return {**result, "warnings": [*judged.notes, *result["warnings"]]}

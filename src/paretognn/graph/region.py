@@ -14,19 +14,29 @@ _LENGTH = 4
 
 
 def walked_region(graph: Graph, seed: int, most: int = REGION) -> Graph:
-    """The graph itself where it has at most ``most`` nodes, else the region met by walks of `_LENGTH` steps from random
-    nodes, at most ``most`` nodes in all; a function of its arguments. Its time and memory are those of the region."""
-    if graph.num_nodes <= most:
-        return graph
+    """The graph itself where it has at most ``most`` nodes, else the region met by walks (`walked_nodes`)."""
+    return graph if graph.num_nodes <= most else induced_graph(graph, walked_nodes(graph, seed, most))
+
+
+def walked_nodes(graph: Graph, seed: int, most: int, labelled: bool = False) -> np.ndarray:
+    """int64 [M], ascending and distinct: at most ``most`` nodes, met by walks of `_LENGTH` steps from random ones; a
+    function of its arguments. With ``labelled`` the walks begin at nodes with a label, as far as there are any. Its
+    time and memory are those of the region, and a few bytes a node."""
     rng = np.random.default_rng(seed)
-    here = rng.choice(graph.num_nodes, max(1, most // (_LENGTH + 1)), replace=False, shuffle=False)
+    starts = min(graph.num_nodes, max(1, most // (_LENGTH + 1)))
+    here = np.empty(0, np.int64)
+    if labelled and graph.labels is not None:
+        known = np.flatnonzero(graph.labels >= 0)
+        here = rng.choice(known, min(starts, len(known)), replace=False, shuffle=False)
+    others = rng.choice(graph.num_nodes, starts, replace=False, shuffle=False)
+    here = np.concatenate([here, others[: starts - len(here)]])
     met = [here]
     for _ in range(_LENGTH if len(graph.indices) else 0):
         degree = graph.indptr[here + 1] - graph.indptr[here]
         entry = graph.indptr[here] + rng.integers(0, np.maximum(degree, 1))
         here = np.where(degree > 0, graph.indices[np.minimum(entry, len(graph.indices) - 1)], here)
         met.append(here)
-    return induced_graph(graph, np.unique(np.concatenate(met)))
+    return np.unique(np.concatenate(met))
 
 
 def induced_graph(graph: Graph, nodes: np.ndarray) -> Graph:

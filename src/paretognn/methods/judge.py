@@ -2,13 +2,16 @@
 
 The link model is trained with the run's own settings on the graph without validation and test pairs, one
 split and one model for the run's training seed, as a run of its own in ``RUN/link``.
+
+Where a graph is on disk, a region of it is judged (`judged_region`): its nodes have the embeddings that the whole graph
+gave them; its link model, its partition and its controls are of the region.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import nn
@@ -28,6 +31,7 @@ from paretognn.downstream.notices import collected
 from paretognn.downstream.partition import PARTS
 from paretognn.errors import DamagedError, InputError
 from paretognn.graph import Graph
+from paretognn.graph.region import REGION, induced_graph, walked_nodes
 from paretognn.methods.controls import CONTROLS, control_embeddings
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
 from paretognn.training.cost import CostLog
@@ -35,6 +39,7 @@ from paretognn.training.embeddings import read_npy, write_npy
 from paretognn.training.tracking import Tracker
 
 Say = Callable[[str], None]
+_REGION_SEED = 0
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
 
 
@@ -42,6 +47,47 @@ def protocol_split(graph: Graph) -> str:
     """The split of the paper's protocol: the public one for the OGB data sets, else random 10/10/80."""
     known = graph.name in DATASETS and DATASETS[graph.name].public_split_only
     return "public" if known and graph.splits else "random"
+
+
+class Region(NamedTuple):
+    """What stands for a graph of ``whole`` nodes where it is judged.
+
+    nodes : int64 [M], ascending, those of ``graph``; None where that is the whole graph.
+    notes : what a reader of the scores must know.
+    """
+
+    graph: Graph
+    whole: int
+    nodes: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+    def rows(self, embeddings: np.ndarray) -> np.ndarray:
+        """Of embeddings [N, d] of the whole graph, those of its nodes. InputError for another number of rows."""
+        if self.nodes is None:
+            return embeddings
+        if len(embeddings) != self.whole:
+            raise InputError(f"{len(embeddings)} embeddings for {self.whole} nodes")
+        return embeddings[self.nodes]
+
+
+def judged_region(graph: Graph, most: int | None = None) -> Region:
+    """The region of a graph that is judged: at most ``most`` nodes, met by walks that begin at labelled nodes
+    (`walked_nodes`).
+
+    most : None for `REGION` where the graph is on disk, and for all nodes elsewhere. InputError below 1.
+    """
+    if most is None:
+        most = graph.num_nodes if graph.stored is None else REGION
+    if most < 1:
+        raise InputError(f"a region needs at least 1 node, not {most}")
+    if graph.num_nodes <= most:
+        return Region(graph, graph.num_nodes)
+    nodes = walked_nodes(graph, _REGION_SEED, most, labelled=True)
+    note = (
+        f"judged on a region of {len(nodes):,} of the {graph.num_nodes:,} nodes, met by random walks; "
+        "link model, partition and controls are of the region"
+    )
+    return Region(induced_graph(graph, nodes), graph.num_nodes, nodes, (note,))
 
 
 def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
@@ -170,21 +216,27 @@ def judge_run(
     split: str | None = None,
     link_split: Path | None = None,
     controls: bool = True,
+    region: int | None = None,
     trackers: Sequence[Tracker] = (),
     say: Say = lambda line: None,
     encoder: nn.Module | None = None,
 ) -> dict[str, Any]:
-    """Judge a finished run on its training graph, training its link model on first need."""
+    """Judge a finished run on its training graph, or on a ``region`` of it (`judged_region`), training its link model
+    on first need; that of a region is kept in a folder of its own, ``RUN/region-DIGEST/link``."""
     if link_split is not None:
         raise InputError("--link-split goes with --embeddings; a run has its own split in its link folder")
     trained = TrainedEncoder.load(folder, device, encoder)
     config = trained.config
+    whole, judged, home = graph, judged_region(graph, region), folder
+    graph = judged.graph
+    if judged.nodes is not None:
+        home = RunFolder(folder.path / f"region-{graph.digest()[:8]}")
     check_request(graph, tasks, seeds, split or protocol_split(graph))  # before the link model takes its time
     link, reason, costs = None, None, CostLog()
     with collected() as notes:
         if "link_prediction" in tasks:
             try:
-                link_pairs = open_link_split(graph, config, folder)
+                link_pairs = open_link_split(graph, config, home)
             except DamagedError:
                 raise
             except InputError as error:
@@ -193,11 +245,11 @@ def judge_run(
                 say("link prediction: the second model, which never sees the test links")
                 seen = link_pairs.train_graph(graph)
                 with costs.stage("link model"):
-                    link = (link_embeddings(seen, config, device, folder, trackers, encoder), link_pairs)
-        partition = kept_partition(folder.path / "partition.npy", graph) if "partition_prediction" in tasks else None
+                    link = (link_embeddings(seen, config, device, home, trackers, encoder), link_pairs)
+        partition = kept_partition(home.path / "partition.npy", graph) if "partition_prediction" in tasks else None
     with costs.stage("scoring"):
         result = judge(
-            trained.embed(graph),
+            judged.rows(trained.embed(whole)),
             graph,
             tasks=tasks,
             seeds=seeds,
@@ -215,7 +267,7 @@ def judge_run(
         "steps": trained.steps,
         "training_seeds": [config.seed],
     }
-    return {**result, "run": run, "warnings": list(dict.fromkeys([*notes, *result["warnings"]]))}
+    return {**result, "run": run, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}
 
 
 def kept_partition(path: Path, graph: Graph) -> np.ndarray:
