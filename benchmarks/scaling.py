@@ -3,9 +3,9 @@
     python benchmarks/scaling.py --work FOLDER [--nodes 100000 1000000] [--degree 10] [--features 100] [--steps 50]
     python benchmarks/scaling.py --work FOLDER --nodes 2449029 --edges 62800000 --preset paper --name ogbn-products
 
-Tables by ``big_graph.py``, then the commands `import`, `train` and `embed`, each a process of its own that says what it
-took: seconds, memory of its own (``private``) and pages of mapped files beside it. FOLDER needs about 20 GB for the
-shape of ogbn-products; what is there is used again.
+Tables by ``big_graph.py``, then the commands `import`, `train`, `embed` and `evaluate` (one seed), each a process of its
+own that says what it took: seconds, memory of its own (``private``) and pages of mapped files beside it. FOLDER needs
+about 20 GB for the shape of ogbn-products, 70 GB for 10 million nodes; what is there is used again.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def measure(nodes: int, edges: int, asked: argparse.Namespace) -> dict[str, Any]
     stages["train"] = command("train", "--graph", str(store), "--out", str(run), *words, work=work)
     rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     stages["embed"] = command("embed", str(run), "--out", str(work / "embeddings.parquet"), work=work)
+    stages["evaluate"] = command("evaluate", str(run), "--seeds", "1", work=work)
     kept = json.loads((store / "store.json").read_text())["summary"]
     return {
         "nodes": nodes,

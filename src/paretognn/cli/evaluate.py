@@ -19,6 +19,7 @@ from paretognn.errors import InputError
 from paretognn.graph.region import REGION
 from paretognn.methods import method_config
 from paretognn.methods.judge import judge, judge_run, judged_region
+from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import Interrupted, RunFolder, read_embeddings
 
@@ -85,10 +86,11 @@ def command(
     if run is not None:
         folder = RunFolder(run).require_finished()
         try:
-            result = judge_run(
-                folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
-                link_split=link_split, controls=controls, region=region, trackers=[Terminal("link model")], say=say,
-            )  # fmt: skip
+            with PrivatePeak() as peak:
+                result = judge_run(
+                    folder, run_graph(folder, source), choose_device(device), tasks=chosen, seeds=seeds, split=split,
+                    link_split=link_split, controls=controls, region=region, trackers=[Terminal("link model")], say=say,
+                )  # fmt: skip
         except Interrupted as stop:
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
             raise typer.Exit(130) from None
@@ -97,10 +99,12 @@ def command(
         path: Path | None = out or (folder.evaluation_file if set(chosen) == set(ALL) else None)
     else:
         assert embeddings is not None
-        result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
+        with PrivatePeak() as peak:
+            result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
         name, path = embeddings.stem, out
+    say(f"{peak}")
     if as_json:
-        print_json(result)
+        print_json({**result, **peak.to_json()})
     else:
         _show(result, name, seeds)
     if path is not None:
