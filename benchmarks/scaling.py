@@ -3,9 +3,9 @@
     python benchmarks/scaling.py --work FOLDER [--nodes 100000 1000000] [--degree 10] [--features 100] [--steps 50]
     python benchmarks/scaling.py --work FOLDER --nodes 2449029 --edges 62800000 --preset paper --name ogbn-products
 
-Tables by ``big_graph.py``, then the commands `import`, `train`, `embed` and `evaluate` (one seed), each a process of its
-own that says what it took: seconds, memory of its own (``private``) and pages of mapped files beside it. FOLDER needs
-about 20 GB for the shape of ogbn-products, 70 GB for 10 million nodes; what is there is used again.
+Tables by ``big_graph.py``, then the commands `import`, `train`, `embed` and `evaluate` (one seed), each a process of
+its own that says what it took: seconds, memory of its own (``private``) and pages of mapped files beside it. FOLDER
+needs about 20 GB for the shape of ogbn-products, 70 GB for 10 million nodes; what is there is used again.
 """
 
 from __future__ import annotations
