@@ -202,3 +202,37 @@ def test_another_split_in_the_store_is_refused(tmp_path, store, graph):
     found = made(tmp_path, "raw-features")["raw-features"]
     assert found.status == FAILED
     assert "is not the link split of this graph" in found.error
+
+
+def test_methods_that_differ_beside_the_encoder_are_trained_once(tmp_path, monkeypatch):
+    """`auto` ends as if it had been trained alone, and says what training took."""
+    alone = made(tmp_path / "alone", "auto")["auto"]
+    first = made(tmp_path / "both", "paretognn")["paretognn"]
+    monkeypatch.setattr(making, "train", _never)
+    monkeypatch.setattr("paretognn.methods.judge.train", _never)
+    *_, job = jobs_of(tmp_path / "both", "paretognn", "auto")
+    assert job.cell.needs == (first.key,)
+    found = make_cell(job)
+    assert found.status == DONE, found.error
+    assert found.evaluation["tasks"] == alone.evaluation["tasks"] != first.evaluation["tasks"]
+    assert found.step_seconds == first.step_seconds
+    assert found.seconds["training"] > 2 * first.step_seconds
+    assert found.peak_memory >= first.peak_memory
+    kept = [sorted((tmp_path / where / "runs" / job.cell.key.name).rglob("*")) for where in ("alone", "both")]
+    assert [path.name for path in kept[0]] == [path.name for path in kept[1]]
+    models = [[path.read_bytes() for path in each if path.suffix == ".safetensors"] for each in kept]
+    assert models[0] == models[1]
+
+
+def test_a_finished_run_without_its_cell_is_judged_and_not_trained_again(tmp_path, monkeypatch):
+    before = made(tmp_path, "mi-ng")["mi-ng"]
+    Store(tmp_path).file(before.key).unlink()
+    monkeypatch.setattr(making, "train", _never)
+    monkeypatch.setattr("paretognn.methods.judge.train", _never)
+    after = made(tmp_path, "mi-ng")["mi-ng"]
+    assert after.evaluation["tasks"] == before.evaluation["tasks"]
+    assert after.seconds["training"] >= 2 * after.step_seconds
+
+
+def _never(*args, **named):
+    raise AssertionError("trained again")

@@ -103,7 +103,11 @@ class Store:
 
     def get(self, key: CellKey) -> Cell | None:
         """The finished cell, or None."""
-        path = self.file(key)
+        return self.named(key.name)
+
+    def named(self, name: str) -> Cell | None:
+        """The finished cell whose key has this name, or None."""
+        path = self.cells / f"{name}.json"
         return _read(path) if path.exists() else None
 
     def put(self, cell: Cell) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +70,7 @@ class GridCell:
     """A cell to be made.
 
     config : the resolved settings; for what is not trained they give width, features and seed.
-    needs : cells that must be there first. nodes, edges, memory (estimated peak, bytes) : for plans.
+    needs : cells that must be there first, or have failed. nodes, edges, memory (estimated peak, bytes) : for plans.
     """
 
     key: CellKey
@@ -148,7 +148,20 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
         for file in request.files:
             cell = _file_cell(graph, file, request)
             cells[cell.key.name] = cell
-        yield graph, list(cells.values())
+        yield graph, _after_alike(cells.values())
+
+
+def _after_alike(cells: Iterable[GridCell]) -> list[GridCell]:
+    """The cells, each after the first that is trained alike, whose encoder it takes."""
+    first: dict[str, CellKey] = {}
+    ordered = []
+    for cell in cells:
+        if cell.key.kind == TRAINED:
+            key = first.setdefault(cell.config.of_training(), cell.key)
+            if key != cell.key:
+                cell = replace(cell, needs=(*cell.needs, key))
+        ordered.append(cell)
+    return ordered
 
 
 def recorded(store: Store, cell: GridCell, evaluation_seeds: int) -> Cell | None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from paretognn.atomic import WriteError, writing
+from paretognn.benchmark.alike import take_encoder, trained_alike
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, FAILED, OUT_OF_MEMORY, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import NAME as CONCAT_PCA
 from paretognn.benchmark.concat_pca import concat_pca
@@ -29,14 +30,22 @@ from paretognn.methods.controls import control_embeddings
 from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, open_link_split
 from paretognn.methods.search import searched_in
 from paretognn.sources import GraphSource
-from paretognn.training import Interrupted, RunFolder, TrainConfig, read_embeddings, train, write_embeddings
+from paretognn.training import (
+    Interrupted,
+    RunFolder,
+    TrainConfig,
+    TrainedEncoder,
+    read_embeddings,
+    train,
+    write_embeddings,
+)
 from paretognn.training.memory import peak_memory, require_memory
 from paretognn.training.metrics import read_metrics
 
 
 @dataclass
 class _Made:
-    """What is judged, and what it cost."""
+    """What is judged, and what it cost. peak_memory : where an encoder is another cell's, what that took."""
 
     embeddings: np.ndarray
     link: LinkEmbeddings | None = None
@@ -44,6 +53,7 @@ class _Made:
     seconds: dict[str, float] = field(default_factory=dict)
     step_seconds: float | None = None
     config: TrainConfig | None = None
+    peak_memory: int = 0
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -113,7 +123,7 @@ def _done(job: Job) -> Cell:
         width=made.embeddings.shape[1],
         seconds={**made.seconds, "evaluation": sum(result["seconds"].values())},
         step_seconds=made.step_seconds,
-        peak_memory=peak_memory(),
+        peak_memory=max(made.peak_memory, peak_memory()),
         hardware=_hardware(job),
         versions=versions(),
         command=job.command(),
@@ -121,32 +131,47 @@ def _done(job: Job) -> Cell:
 
 
 def _trained(job: Job, graph: Graph) -> _Made:
-    """A run folder without a copy of the graph; a run that was stopped goes on from its checkpoint."""
+    """A run folder without a copy of the graph; a run that was stopped goes on from its checkpoint, and one that is
+    finished, or another that was trained alike, is not trained again."""
     folder = RunFolder(job.store.runs / job.cell.key.name)
     seconds: dict[str, float] = {}
     if not _continues(folder, graph, job.cell.config):
         _require_memory(job)
         _start(folder, graph, job.cell.config)
-    with _timed(seconds, "training"):
-        config = searched_in(folder, graph, folder.config(), job.device)
-    if not folder.model_file.exists():
+    config = folder.config()
+    alike = trained_alike(job.store, job.cell.key, graph, config)
+    if alike is None:
+        with _timed(seconds, "training"):
+            config = searched_in(folder, graph, config, job.device)
         _require_memory(job)
-    _add(seconds, "training", _seconds_of(folder))
+    _add(seconds, "training", _seconds_of(alike or folder))
     with _timed(seconds, "training"):
-        _, embeddings = train(graph, config, job.device, folder, resume=True)
+        if alike is None:
+            _, embeddings = train(graph, config, job.device, folder, resume=True)
+        elif alike.path == folder.path:
+            embeddings = TrainedEncoder.load(folder, job.device).embed(graph)
+        else:
+            embeddings = take_encoder(alike, folder, graph, config, job.device)
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
 
     def link_model(train_graph: Graph) -> np.ndarray:
-        home = RunFolder(folder.link_folder)
-        _add(seconds, "link_training", _seconds_of(home))
+        home = source = RunFolder(folder.link_folder)
+        if alike is not None and RunFolder(alike.link_folder).model_file.exists():
+            source = RunFolder(alike.link_folder)
+        _add(seconds, "link_training", _seconds_of(source))
         with _timed(seconds, "link_training"):
-            matrix = link_embeddings(train_graph, config, job.device, folder)
+            if source.path == home.path:
+                matrix = link_embeddings(train_graph, config, job.device, folder)
+            else:
+                matrix = take_encoder(source, home, train_graph, config, job.device)
         write_embeddings(home.embeddings_file, graph.id_array(), matrix)
         return matrix
 
     link, reason = _linked(graph, config, link_model, folder)
     steps = [row["seconds"] for row in read_metrics(folder.metrics_file)]
-    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config)
+    cell = None if alike is None else job.store.named(alike.path.name)
+    peak = (cell and cell.peak_memory) or 0
+    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, peak_memory=peak)
 
 
 def _control(job: Job, graph: Graph) -> _Made:

@@ -86,14 +86,14 @@ class Estimator:
 
     def _making(self, cell: GridCell, probe: Probe | None) -> tuple[float | None, str]:
         key = cell.key
-        if key.kind == TRAINED:
+        if key.kind == TRAINED and not cell.needs:  # else the encoder is there
             step, rests_on = self._step(cell, probe)
             search = cell.config.search
             tried = search.generations * search.population * search.steps if search.name != "none" else 0
             # Two models: that of the graph, and that of link prediction.
             return None if step is None else (2 * key.steps + tried) * step, rests_on
         known = self.making.get(_like(key))
-        if known:
+        if known and key.kind != TRAINED:
             return median(known), STORED
         width = cell.config.width
         return (0.0 if key.kind == EMBEDDINGS else _CONTROL * cell.nodes * width / 256), BY_SIZE

@@ -5,7 +5,7 @@ from paretognn.training.embeddings import read_embeddings, write_embeddings
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.tracking import EachStep, Tracker
-from paretognn.training.trainer import Interrupted, TrainedEncoder, train, untrained
+from paretognn.training.trainer import Interrupted, TrainedEncoder, reassembled, train, untrained
 
 __all__ = [
     "EachStep",
@@ -22,6 +22,7 @@ __all__ = [
     "parse_assignments",
     "read_config_file",
     "read_embeddings",
+    "reassembled",
     "train",
     "untrained",
     "write_embeddings",

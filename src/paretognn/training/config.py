@@ -128,13 +128,16 @@ class TrainConfig(_Settings):
     search: SearchSettings = SearchSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     assembly: AssemblySettings = AssemblySettings()
-
     alternatives: list[AssemblySettings] = []
 
     @property
     def width(self) -> int:
         """Columns of an embedding; fewer where a block finds less in the graph than it may hold."""
         return max(each.width(self.encoder.hidden_dims[-1]) for each in (self.assembly, *self.alternatives))
+
+    def of_training(self) -> str:
+        """What training sees of the settings, as JSON; where it is equal, so are the encoders of one graph."""
+        return self.model_dump_json(exclude={"method", "assembly", "alternatives"})
 
     @field_validator("tasks", mode="before")
     @classmethod

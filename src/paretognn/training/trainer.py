@@ -188,6 +188,18 @@ def _frozen(
     return TrainedEncoder(config, encoder, scaling, device, assembly, steps), assembly(encoded, graph, prepared)
 
 
+def reassembled(
+    trained: TrainedEncoder, graph: Graph, config: TrainConfig, folder: RunFolder
+) -> tuple[TrainedEncoder, np.ndarray]:
+    """What `train` returns and keeps in ``folder``, of an encoder that was trained on ``graph`` with settings that
+    differ from ``config`` in nothing but what is put beside it."""
+    prepared, _ = prepare(graph, config.features, trained.device, trained.scaling)
+    made, rows = _frozen(graph, config, trained.device, prepared, trained.scaling, trained.encoder, trained.steps)
+    embeddings = _checked(rows, graph, "the run that it was trained in is damaged")
+    made.save(folder)
+    return made, embeddings
+
+
 def train(
     graph: Graph,
     config: TrainConfig,
