@@ -1,9 +1,10 @@
 """What each part of the recipe adds, on graphs that are in none of the paper's tables: a JSON line for each variant.
 
-    python benchmarks/ablation.py --out benchmarks/results/recipe/ablation.jsonl [--graphs citeseer] [--steps 250]
+    python benchmarks/ablation.py --work FOLDER --out benchmarks/results/recipe/ablation.jsonl [--graphs citeseer]
 
-The encoder of a graph is trained once, and its link model; the variants put its output together in other ways, so they
-differ by nothing else. Lines that are in the file already are not made again.
+The encoder of a graph is trained once, and its link model, in run folders that are kept and gone on with; the variants
+put its output together in other ways, so they differ by nothing else. Lines that are in the file already are not made
+again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, recipe, said_of
-from paretognn.training import TrainConfig, train, untrained
+from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train, untrained
 from paretognn.training.assembly import Assembly, AssemblySettings
 from paretognn.training.inference import embed
 from paretognn.training.prepare import prepare
@@ -36,7 +37,8 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     plain = config.model_dump()
     best = recipe(plain)
     blocks = best["blocks"]
-    own = {"source": blocks["neighbourhood"]["source"], "hops": 0, "width": 32, "weight": 1.0}
+    # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
+    source = "raw-features" if config.features == "row" else "features"
     made = {
         "encoder alone": ("trained", {}),
         **{f"encoder alone, smoothing {k}": ("trained", {"smoothing": k}) for k in SMOOTHINGS if k},
@@ -50,20 +52,32 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     }
     for name in blocks:
         made[f"without {name}"] = "trained", {**best, "blocks": {k: v for k, v in blocks.items() if k != name}}
-    less = {**best, "columns": best["columns"] - own["width"], "blocks": {**blocks, "own": own}}
-    made["with 32 columns of the node's own features"] = "trained", less
+    for hops, name, width in ((2, "the neighbours'", 64), (0, "the node's own", 32)):
+        fewer = {**blocks, "position": {**blocks["position"], "width": blocks["position"]["width"] - width}}
+        more = {"features": {"source": source, "hops": hops, "width": width}}
+        made[f"{width} columns of {name} features in place of positions"] = (
+            "trained",
+            {
+                **best,
+                "blocks": {**fewer, **more},
+            },
+        )
     made["untrained encoder"] = "untrained", best
-    made["no encoder"] = "none", best
+    made["no encoder"] = "none", {"blocks": blocks}
     return made
 
 
 class Encoded:
     """A graph with the outputs of a trained and an untrained encoder, ready to be put together."""
 
-    def __init__(self, graph: Graph, config: TrainConfig) -> None:
+    def __init__(self, graph: Graph, config: TrainConfig, folder: RunFolder) -> None:
         self.graph, self.config = graph, config
         self.placed, _ = prepare(graph, config.features, "cpu")
-        self.trained = train(graph, config)[0]
+        if not folder.exists():
+            folder.write_config(config)
+        if not folder.model_file.exists():
+            train(graph, config, folder=folder, resume=True)
+        self.trained = TrainedEncoder.load(folder)
         raw = untrained(graph, config, "cpu")
         self.outputs = {
             kind: embed(made.encoder, self.placed) for kind, made in (("trained", self.trained), ("untrained", raw))
@@ -71,12 +85,12 @@ class Encoded:
         self.outputs["none"] = self.outputs["trained"][:, :0]
 
     def together(self, kind: str, settings: dict[str, Any]) -> np.ndarray:
-        chosen = AssemblySettings.model_validate(settings)
-        fitted = Assembly.fit(chosen, self.graph, self.placed, self.config.seed)
-        return fitted(self.outputs[kind], self.graph, self.placed).numpy()
+        chosen, encoded = AssemblySettings.model_validate(settings), self.outputs[kind]
+        fitted = Assembly.fit(chosen, encoded, self.graph, self.placed, self.config.seed)
+        return fitted(encoded, self.graph, self.placed).numpy()
 
 
-def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
+def study(name: str, steps: int, seeds: int, done: set[str], out: Path, work: Path) -> None:
     """Add the lines of a graph that are not ``done``."""
     graph = graph_named(name)
     config, _ = method_config(graph, "auto", overrides={"steps": steps})
@@ -104,7 +118,8 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path) -> None:
         add(control, control_embeddings(control, graph, config), control_embeddings(control, seen, config))
     if not left and "auto" in done:
         return
-    whole, linked = Encoded(graph, config), Encoded(seen, config)
+    home = RunFolder(work / f"{name}-{steps}")
+    whole, linked = Encoded(graph, config, home), Encoded(seen, config, RunFolder(home.link_folder))
     if "auto" not in done:
         judged = whole.trained.assembly.settings, linked.trained.assembly.settings
         add("auto", whole.trained.embed(graph), linked.trained.embed(seen), judged=[said_of(each) for each in judged])
@@ -117,13 +132,14 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="+", default=list(TUNING))
     parser.add_argument("--steps", type=int, default=250)
     parser.add_argument("--seeds", type=int, default=5, help="evaluation seeds")
+    parser.add_argument("--work", type=Path, required=True, help="folder of the runs")
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     kept = [json.loads(line) for line in asked.out.read_text().splitlines()] if asked.out.exists() else []
     for name in asked.graphs:
         done = {line["variant"] for line in kept if line["graph"] == name and line["steps"] == asked.steps}
-        study(name, asked.steps, asked.seeds, done, asked.out)
+        study(name, asked.steps, asked.seeds, done, asked.out, asked.work)
 
 
 if __name__ == "__main__":

@@ -28,32 +28,30 @@ def test_auto_chooses_among_the_encoder_alone_and_the_recipe():
     assert len({each.model_dump_json() for each in (auto.assembly, *auto.alternatives)}) == 12
 
 
-def test_words_count_as_often_as_they_are_there():
-    graph = make_graph(sparse=True)
-    words = graph.replace(features=abs(graph.features).sign().tocsr())
-    sources = [method_config(each, "best")[0].assembly.blocks["neighbourhood"].source for each in (make_graph(), words)]
-    assert sources == ["features", "raw-features"]
-
-
 def test_words_tell_the_columns_that_a_graph_has():
-    graph = make_graph(400, 4, d=20)
+    graph = make_graph(40, 4)
     trained, rows = train(graph, method_config(graph, "best", overrides=FAST)[0])
     assert said_of(trained.assembly.found()) == (
-        "88 columns of the encoder's output, smoothed 2 times; "
-        "beside it 20 of neighbourhood (1), 96 of position (0.5), 8 of degree (0.3)"
+        "120 components of the encoder's output, smoothed 2 times; beside it 40 of position (0.5), 8 of degree (0.3)"
     )
-    assert rows.shape[1] == 88 + 20 + 96 + 8
+    assert rows.shape[1] == 120 + 40 + 8
 
 
 def test_in_words():
     graph = make_graph()
     assert said_of(method_config(graph, "paretognn")[0].assembly) == "the encoder's output"
     assert said_of(method_config(graph, "best")[0].assembly) == (
-        "88 columns of the encoder's output, smoothed 2 times; "
-        "beside it 64 of neighbourhood (1), 96 of position (0.5), 8 of degree (0.3)"
+        "120 components of the encoder's output, smoothed 2 times; beside it 128 of position (0.5), 8 of degree (0.3)"
     )
 
 
 def test_an_assembly_that_is_asked_for_is_not_judged():
     config, _ = method_config(make_graph(), "auto", overrides={"assembly": {"smoothing": 4}})
     assert (config.assembly.smoothing, config.alternatives) == (4, [])
+
+
+@pytest.mark.parametrize("width", [1, 4, 64, 1024])
+def test_the_recipe_is_as_wide_as_the_encoder(width):
+    config, _ = method_config(make_graph(), "auto", overrides={"encoder": {"hidden_dims": [8, width]}})
+    assert config.width == width
+    assert {each.width(width) for each in config.alternatives} == {width}

@@ -22,7 +22,7 @@ def assembled(graph, settings, encoded=None):
     if encoded is None:
         encoded = torch.zeros(graph.num_nodes, 0)
     chosen = AssemblySettings.model_validate(settings)
-    return Assembly.fit(chosen, graph, placed, 0)(encoded, graph, placed).double().numpy()
+    return Assembly.fit(chosen, encoded, graph, placed, 0)(encoded, graph, placed).double().numpy()
 
 
 def unit(x):
@@ -96,19 +96,28 @@ def test_the_encoder_comes_first_smoothed_and_blocks_have_their_weights_as_lengt
     )  # without blocks: smoothed, lengths as they fall
 
 
-def test_columns_are_the_first_of_the_encoders():
+@pytest.mark.parametrize("smoothing", [0, 2])
+def test_components_are_the_truncated_svd_of_what_is_smoothed(smoothing):
     graph = make_graph()
     encoded = torch.randn(graph.num_nodes, 7, generator=torch.Generator().manual_seed(1))
-    for settings in ({"columns": 3}, {"columns": 3, "smoothing": 1}, {"columns": 3, "blocks": BLOCKS}):
-        narrow = assembled(graph, {**settings, "columns": None}, encoded[:, :3])
-        np.testing.assert_array_equal(assembled(graph, settings, encoded), narrow)
-    assert assembled(graph, {"columns": 9}, encoded).shape == (60, 7)
+    smoothed = np.linalg.matrix_power(normalised_dense(graph), smoothing) @ unit(encoded.double().numpy())
+    u, s, _ = np.linalg.svd(smoothed, full_matrices=False)
+    found = assembled(graph, {"smoothing": smoothing, "components": 3}, encoded)
+    assert found.shape == (60, 3)
+    same_up_to_rotation(found, u[:, :3] * s[:3], 1e-5)
+    beside = assembled(graph, {"smoothing": smoothing, "components": 3, "blocks": BLOCKS}, encoded)
+    np.testing.assert_allclose(beside[:, :3], unit(found), atol=1e-5)
+    whole = assembled(graph, {"smoothing": smoothing, "components": 9}, encoded)
+    assert whole.shape == (60, 7)
+    same_up_to_rotation(whole, smoothed, 1e-5)
 
 
 def test_nothing_is_changed_without_settings():
     graph = make_graph()
     encoded = torch.randn(graph.num_nodes, 7)
-    assert torch.equal(Assembly.fit(AssemblySettings(), graph, on_device(graph), 0)(encoded, graph, None), encoded)
+    assert torch.equal(
+        Assembly.fit(AssemblySettings(), encoded, graph, on_device(graph), 0)(encoded, graph, None), encoded
+    )
 
 
 TINY = {

@@ -15,7 +15,7 @@ from paretognn.training.choice import Judged, judge, least
 from paretognn.training.inference import embed
 from paretognn.training.prepare import prepare
 
-PLACES = {"columns": 1, "blocks": {"place": {"source": "positions", "width": 24}}}
+PLACES = {"components": 1, "blocks": {"place": {"source": "positions", "width": 24}}}
 CANDIDATES = [AssemblySettings(), AssemblySettings(smoothing=8), AssemblySettings.model_validate(PLACES)]
 
 

@@ -11,24 +11,25 @@ from paretognn.training.assembly import AssemblySettings
 
 SMOOTHING, POSITION = 2, 0.5
 """Of `best`: steps of smoothing, and the length of the rows of positions."""
-NEIGHBOURHOOD_WIDTH, POSITION_WIDTH, DEGREE_WIDTH = 64, 96, 8
-BESIDE = NEIGHBOURHOOD_WIDTH + POSITION_WIDTH + DEGREE_WIDTH
-"""Columns that are not the encoder's."""
+POSITION_SHARE, DEGREE_SHARE = 2, 32
+"""A half of the columns are positions, one in 32 is a degree's, the others are the encoder's leading components."""
 SMOOTHINGS, POSITIONS = (0, 2, 8), (0.5, 1.0, 2.0)
 """Among which `auto` chooses."""
 
 
 def recipe(settings: dict[str, Any], smoothing: int = SMOOTHING, position: float = POSITION) -> dict[str, Any]:
-    """The assembly: blocks, and the first columns of the encoder's output, in as many columns as that has."""
-    # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
-    source = "raw-features" if settings.get("features") == "row" else "features"
+    """The assembly: components of the encoder's output beside blocks, in as many columns as that output has."""
+    width = settings["encoder"]["hidden_dims"][-1]
+    widths = {"position": width // POSITION_SHARE, "degree": width // DEGREE_SHARE}
     blocks = {
-        "neighbourhood": {"source": source, "hops": 2, "width": NEIGHBOURHOOD_WIDTH, "weight": 1.0},
-        "position": {"source": "positions", "width": POSITION_WIDTH, "weight": position},
-        "degree": {"source": "degree", "width": DEGREE_WIDTH, "weight": 0.3},
+        "position": {"source": "positions", "width": widths["position"], "weight": position},
+        "degree": {"source": "degree", "width": widths["degree"], "weight": 0.3},
     }
-    left = settings["encoder"]["hidden_dims"][-1] - BESIDE
-    return {"columns": max(1, left), "smoothing": smoothing, "blocks": blocks}
+    return {
+        "smoothing": smoothing,
+        "components": width - sum(widths.values()),
+        "blocks": {name: block for name, block in blocks.items() if widths[name]},
+    }
 
 
 def alternatives(settings: dict[str, Any]) -> list[dict[str, Any]]:
@@ -39,8 +40,9 @@ def alternatives(settings: dict[str, Any]) -> list[dict[str, Any]]:
 
 def said_of(assembly: AssemblySettings) -> str:
     """What an embedding is put together of, in words."""
-    columns = "" if assembly.columns is None else f"{assembly.columns} columns of "
-    said = f"{columns}the encoder's output"
+    said = "the encoder's output"
+    if assembly.components is not None:
+        said = f"{assembly.components} components of {said}"
     if assembly.smoothing:
         said += f", smoothed {assembly.smoothing} times"
     if assembly.blocks:

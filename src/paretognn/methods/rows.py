@@ -104,7 +104,7 @@ def method_config(
     sampler = overrides.pop("sampler", None)
     steps = overrides.get("steps")
     settings, why = preset_settings(preset, graph, steps if type(steps) is int and steps > 0 else None)
-    tree = {"method": row.name, "preset": preset, **row.row(settings, graph)}
+    tree = {"method": row.name, "preset": preset, **row.row(merge(settings, _widths(overrides)), graph)}
     if sampler is not None:
         tree = _sampled(tree, sampler)
     if "assembly" in overrides:
@@ -123,6 +123,15 @@ def method_config(
     if "diffusion" in config.encoder.operators:
         check_size(graph.num_nodes)
     return config, why
+
+
+def _widths(overrides: dict[str, Any]) -> dict[str, Any]:
+    """The encoder's widths where they are asked for, so that a row can fit others to them; what is no such is left to
+    the check of all settings."""
+    encoder = overrides.get("encoder")
+    widths = encoder.get("hidden_dims") if isinstance(encoder, dict) else None
+    known = isinstance(widths, list) and all(type(width) is int and width > 0 for width in widths or [0])
+    return {"encoder": {"hidden_dims": widths}} if known else {}
 
 
 def run_method(config: TrainConfig) -> Method:

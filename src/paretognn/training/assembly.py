@@ -6,7 +6,8 @@ leading right singular vectors of A_hat^q X on the training graph. No linear cod
 A_hat U, where U [N, k] holds the leading singular vectors of A_hat on the training graph: what topology reconstruction
 would teach it. Both take seconds, so gradients are left to what has no closed form.
 
-W and U are kept, U by the nodes' ids. So a new node has the mean of its known neighbours' positions, as Nystroem's
+The encoder's own part may be narrowed to its leading components, along the right singular vectors V of its rows. V, W
+and U are kept, U by the nodes' ids. So a new node has the mean of its known neighbours' positions, as Nystroem's
 extension gives it, and one without any has none: positions are of one graph, and its nodes are known by their ids.
 """
 
@@ -27,12 +28,13 @@ from paretognn.nn import FeatureScaling, FeatureStore
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph
 from paretognn.sampling.normalise import normalised
+from paretognn.training.inference import ROWS
 from paretognn.training.prepare import with_features
 
 _OVERSAMPLED, _ITERATIONS = 10, 8
 _RANK = 1e-5
 """Singular values over the largest, below which there is nothing but rounding."""
-_KEYS = ".keys"
+_KEYS, _COMPONENTS = ".keys", ".components"
 
 
 class BlockSettings(BaseModel):
@@ -58,19 +60,19 @@ class BlockSettings(BaseModel):
 class AssemblySettings(BaseModel):
     """How an embedding is put together.
 
-    columns : of the encoder's output, the first so many; all where None. They are alike before training, so these are a
-        random choice. smoothing : steps of A_hat over them, once the encoder is trained. blocks : by name, in their
-        order. With all of them left out, an embedding is the encoder's output as it is.
+    smoothing : steps of A_hat over the encoder's output, with rows of length 1, once it is trained. components : so
+        many leading ones of that (along right singular vectors on the training graph); all of it where None. blocks :
+        by name, in their order. With all of them left out, an embedding is the encoder's output as it is.
     """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    columns: PositiveInt | None = None
     smoothing: int = Field(0, ge=0, le=64)
+    components: PositiveInt | None = None
     blocks: dict[str, BlockSettings] = {}
 
     def width(self, encoded: int) -> int:
         """Columns of an embedding, at most, where the encoder puts out ``encoded`` columns."""
-        return min(encoded, self.columns or encoded) + sum(block.width for block in self.blocks.values())
+        return min(encoded, self.components or encoded) + sum(block.width for block in self.blocks.values())
 
 
 @dataclass(eq=False)
@@ -78,23 +80,38 @@ class Assembly:
     """Settings, and what each block learnt on a training graph, by the block's name.
 
     maps : of features, W float [D, k]; of ``positions``, U float [N, k], and under NAME.keys int64 [N] the keys of
-        its nodes (`node_keys`); of ``degree``, the centres float [k] of the histogram.
+        its nodes (`node_keys`); of ``degree``, the centres float [k] of the histogram. Under .components the leading
+        directions float [d, k] of the encoder's output.
     """
 
     settings: AssemblySettings
     maps: dict[str, Tensor]
 
     @classmethod
-    def fit(cls, settings: AssemblySettings, graph: Graph, placed: DeviceGraph, seed: int) -> Assembly:
-        """On the training graph, placed on its device with scaled features."""
-        if not settings.blocks:  # the matrix below is as large as the graph
-            return cls(settings, {})
+    def fit(
+        cls,
+        settings: AssemblySettings,
+        encoded: Tensor,
+        graph: Graph,
+        placed: DeviceGraph,
+        seed: int,
+        known: Mapping[str, Tensor] | None = None,
+    ) -> Assembly:
+        """On the training graph, placed on its device with scaled features, and the encoder's output float [N, d] for
+        it. ``known`` : maps of these very blocks, where they have been fitted."""
+        maps = dict(known or {})
+        if not settings.blocks and settings.components is None:  # the matrix below is as large as the graph
+            return cls(settings, maps)
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)
-        maps: dict[str, Tensor] = {}
         for name, block in settings.blocks.items():
+            if name in maps:
+                continue
             maps[name] = _fitted(block, graph, placed, adjacency, seed)
             if block.source == "positions":
                 maps[name + _KEYS] = node_keys(graph, placed.device)
+        if settings.components is not None:
+            smoothed = _diffused(normalize(encoded), adjacency, settings.smoothing)
+            maps[_COMPONENTS] = _leading(smoothed, settings.components)
         return cls(settings, maps)
 
     @classmethod
@@ -109,12 +126,16 @@ class Assembly:
                 maps[name + _KEYS] = keys = tensors[name + _KEYS].to(device)
                 if keys.dtype != torch.int64 or keys.shape != maps[name].shape[:1]:
                     raise ValueError(f"block '{name}' has keys of shape {list(keys.shape)}")
+        if settings.components is not None:
+            maps[_COMPONENTS] = directions = tensors[_COMPONENTS].to(device)
+            if directions.dim() != 2 or directions.shape[1] > settings.components:
+                raise ValueError(f"there are components of shape {list(directions.shape)}")
         return cls(settings, maps)
 
     def width(self, encoded: int) -> int:
         """Columns of an embedding where the encoder puts out ``encoded`` columns."""
         blocks = sum(self.maps[name].shape[-1] for name in self.settings.blocks)
-        return min(encoded, self.settings.columns or encoded) + blocks
+        return min(encoded, self.settings.components or encoded) + blocks
 
     def found(self) -> AssemblySettings:
         """The settings with the widths that the blocks have here, where a graph may hold less than they ask for."""
@@ -127,11 +148,12 @@ class Assembly:
     def __call__(self, encoded: Tensor, graph: Graph, placed: DeviceGraph) -> Tensor:
         """The encoder's output float [N, d] for a graph -> embeddings float [N, `width`]."""
         settings = self.settings
-        encoded = encoded[:, : settings.columns]
-        if not settings.smoothing and not settings.blocks:
+        if settings == AssemblySettings():
             return encoded
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)
         parts = [_diffused(normalize(encoded), adjacency, settings.smoothing)]
+        if settings.components is not None:
+            parts = [parts[0] @ self.maps[_COMPONENTS]]
         if not settings.blocks:
             return parts[0]
         for name, block in settings.blocks.items():
@@ -204,6 +226,18 @@ def _histogram(placed: DeviceGraph, centres: Tensor) -> Tensor:
     step = step if step > 0 else torch.ones_like(step)
     logs = torch.log1p(placed.degrees().float()).clamp(centres[0], centres[-1])
     return torch.exp(-0.5 * ((logs[:, None] - centres) / step) ** 2)
+
+
+def _leading(x: Tensor, k: int) -> Tensor:
+    """The k leading right singular vectors [d, k] of x [N, d], from its d x d Gram matrix in float64; their signs make
+    the largest entry of each positive."""
+    gram = torch.zeros(x.shape[1], x.shape[1], dtype=torch.float64, device=x.device)
+    for part in x.split(ROWS):
+        part = part.double()
+        gram += part.T @ part
+    vectors = torch.linalg.eigh(gram)[1].flip(1)[:, :k]
+    largest = vectors.gather(0, vectors.abs().argmax(0, keepdim=True))
+    return (vectors * torch.where(largest < 0, -1.0, 1.0)).float()
 
 
 def _right_singular(

@@ -111,12 +111,13 @@ class _Embedded:
     def __init__(self, graph: Graph, encode: Encode, seed: int) -> None:
         self.graph, self.seed = graph, seed
         self.encoded, self.placed = encode(graph)
-        self.fitted: dict[str, Assembly] = {}
+        self.fitted: dict[str, dict[str, Tensor]] = {}
 
     def __call__(self, settings: AssemblySettings) -> np.ndarray:
         lengths = {name: {"weight"} for name in settings.blocks}
         key = settings.model_dump_json(include={"blocks"}, exclude={"blocks": lengths})
-        if key not in self.fitted:
-            self.fitted[key] = Assembly.fit(settings, self.graph, self.placed, self.seed)
-        rows = Assembly(settings, self.fitted[key].maps)(self.encoded, self.graph, self.placed)
+        known = self.fitted.get(key)
+        assembly = Assembly.fit(settings, self.encoded, self.graph, self.placed, self.seed, known)
+        self.fitted[key] = assembly.maps
+        rows = assembly(self.encoded, self.graph, self.placed)
         return unit_rows(rows.cpu().numpy(), self.graph.num_nodes, "embeddings")

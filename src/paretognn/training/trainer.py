@@ -184,7 +184,7 @@ def _frozen(
             return embed(encoder, placed), placed
 
         settings = least(judge(graph, encode, (config.assembly, *config.alternatives), config.seed)).assembly
-    assembly = Assembly.fit(settings, graph, prepared, config.seed)
+    assembly = Assembly.fit(settings, encoded, graph, prepared, config.seed)
     return TrainedEncoder(config, encoder, scaling, device, assembly, steps), assembly(encoded, graph, prepared)
 
 
