@@ -53,7 +53,7 @@ def advise(graph: Graph, summary: dict[str, Any] | None = None) -> Advice:
         graph = walked_region(graph, 0)
     alike = feature_homophily(graph) if summary["features"]["count"] and graph.num_edges else None
     twins, crossing = _twins(graph)
-    method, why = _method(graph, alike)
+    method, why = _method(graph)
     return Advice(
         words=(*_structure(summary), _features(graph, summary["features"], alike), *_labels(summary["labels"])),
         preset="auto",
@@ -122,17 +122,16 @@ def _labels(labels: dict[str, Any] | None) -> list[str]:
     return [f"neighbours {said} (edge homophily {own:.3f}, by chance {chance:.3f})"]
 
 
-def _method(graph: Graph, alike: float | None) -> tuple[str | None, str]:
+def _method(graph: Graph) -> tuple[str | None, str]:
     if not graph.num_edges:
         return None, (
             "without edges an encoder sees one row at a time; from Python, ParetoGNN().fit(matrix) joins every row to "
             "its nearest rows"
         )
-    beside = "positions and degrees"
-    if alike is not None:
-        beside = f"codes of the neighbourhood's features, {beside}"
-    why = f"the encoder of --method paretognn, beside {beside}, which need no training"
-    return "auto", f"{why}; held-out edges and a partition, never labels, choose what stands beside it, if anything"
+    return "auto", (
+        "the encoder of --method paretognn; held-out edges and a partition, never labels, choose whether its output is "
+        "smoothed, and whether positions and degrees, which need no training, stand beside it"
+    )
 
 
 def _hurts(graph: Graph, s: dict[str, Any], twins: int, crossing: int) -> list[str]:
