@@ -43,8 +43,6 @@ def test_walks_begin_at_labelled_nodes_where_there_are_any():
     few = walked_nodes(graph.replace(labels=labels), 3, 100, labelled=True)
     assert {7, 90, 301} <= set(few.tolist())
     assert 20 < len(few) <= 100
-    labels[100:200] = 1
-    many = walked_nodes(graph.replace(labels=labels), 3, 50, labelled=True)
-    assert (labels[many] >= 0).sum() >= 10  # all walks
+    assert not {7, 90, 301} <= set(walked_nodes(graph, 3, 100).tolist())
     unlabelled = walked_nodes(graph.replace(labels=np.full(400, -1)), 3, 100, labelled=True)
     np.testing.assert_array_equal(unlabelled, walked_nodes(graph, 3, 100))

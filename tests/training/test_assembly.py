@@ -2,6 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from made import SMALL, make_graph, normalised_dense, on_device, scaled_dense
 from paretognn.errors import InputError
@@ -110,6 +111,29 @@ def test_components_are_the_truncated_svd_of_what_is_smoothed(smoothing):
     whole = assembled(graph, {"smoothing": smoothing, "components": 9}, encoded)
     assert whole.shape == (60, 7)
     same_up_to_rotation(whole, smoothed, 1e-5)
+
+
+def test_rows_that_are_not_finite_stay_so():
+    graph = make_graph()
+    encoded = torch.full((graph.num_nodes, 7), torch.nan)
+    assert np.isnan(assembled(graph, {"components": 3}, encoded)).all()
+
+
+def test_settings_of_runs_from_before_components_are_read():
+    assert AssemblySettings.model_validate({"columns": None, "smoothing": 2}) == AssemblySettings(smoothing=2)
+    with pytest.raises(ValueError, match="columns"):
+        AssemblySettings.model_validate({"columns": 88})
+
+
+def test_components_of_another_encoder_are_corrupt(tmp_path):
+    graph, folder = make_graph(), RunFolder(tmp_path / "run")
+    config = make_config({**SMALL, "steps": 1, "tasks": {"rep_decor": {}}, "assembly": {"components": 2}})
+    folder.write_config(config)
+    train(graph, config, folder=folder)
+    tensors = load_file(folder.model_file)
+    save_file({**tensors, "assembly..components": torch.ones(2, 2)}, folder.model_file)
+    with pytest.raises(InputError, match="corrupt"):
+        TrainedEncoder.load(folder)
 
 
 def test_nothing_is_changed_without_settings():

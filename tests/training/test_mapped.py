@@ -1,5 +1,6 @@
 """A graph that stays on disk is trained on as the same graph in memory."""
 
+import errno
 import json
 
 import numpy as np
@@ -105,10 +106,20 @@ def test_the_commands_take_a_store(store, tmp_path, monkeypatch, capsys):
 
 def test_blocks_beside_the_encoder_need_the_graph_in_memory(store):
     graph = open_store(store, True)
-    with pytest.raises(InputError, match="this one is on disk"):
-        method_config(graph, "best")
+    for method, own in (("best", {}), ("paretognn", {"assembly": {"components": 3}})):
+        with pytest.raises(InputError, match="this one is on disk"):
+            method_config(graph, method, overrides=own)
     config, _ = method_config(graph, "auto")
     assert not config.alternatives
+
+
+def test_a_disk_that_others_fill_is_noticed_before_a_layer_is_computed(store, monkeypatch):
+    def full(handle, start, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("paretognn.training.inference.os.posix_fallocate", full, raising=False)
+    with pytest.raises(InputError, match="set TMPDIR to a folder on a larger disk"):
+        train(open_store(store, True), make_config({**SETTINGS, "steps": 1}))
 
 
 def test_a_full_disk_is_noticed_before_a_layer_is_computed(store, monkeypatch):

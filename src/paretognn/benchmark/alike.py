@@ -10,6 +10,7 @@ import shutil
 
 import numpy as np
 
+from paretognn.atomic import atomic_write
 from paretognn.benchmark.cells import CellKey, Store
 from paretognn.errors import InputError
 from paretognn.graph import Graph
@@ -24,12 +25,11 @@ def trained_alike(store: Store, key: CellKey, graph: Graph, config: TrainConfig)
     for path in (own, *others):
         folder = RunFolder(path)
         try:
-            found = folder.require_finished().config()
-            folder.check_graph(graph)
+            if folder.require_finished().config().of_training() == config.of_training():
+                folder.check_graph(graph)
+                return folder
         except InputError:
             continue
-        if found.of_training() == config.of_training():
-            return folder
     return None
 
 
@@ -37,5 +37,6 @@ def take_encoder(source: RunFolder, home: RunFolder, graph: Graph, config: Train
     """The encoder of a finished run put together as ``config`` has it, and kept as the run ``home``; embeddings
     float32 [N, d] of ``graph``, on which it was trained."""
     home.write_config(config)
-    shutil.copyfile(source.metrics_file, home.metrics_file)
+    with atomic_write(home.metrics_file) as aside:
+        shutil.copyfile(source.metrics_file, aside)
     return reassembled(TrainedEncoder.load(source, device), graph, config, home)[1]

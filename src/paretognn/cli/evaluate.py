@@ -18,7 +18,7 @@ from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
 from paretognn.graph.region import REGION
 from paretognn.methods import method_config
-from paretognn.methods.judge import judge, judge_run, judged_region
+from paretognn.methods.judge import SMALLEST, judge, judge_run, judged_region
 from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import Interrupted, RunFolder, read_embeddings
@@ -76,8 +76,8 @@ def command(
 ) -> None:
     if (run is None) == (embeddings is None):
         raise InputError("name a run folder, or --embeddings FILE with a graph")
-    if region is not None and region < 1:
-        raise InputError(f"--region must be at least 1, not {region}")
+    if region is not None and region < SMALLEST:
+        raise InputError(f"--region must be at least {SMALLEST}, not {region}")
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, not {seeds}")
     chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks is not None else ALL

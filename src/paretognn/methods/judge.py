@@ -40,6 +40,8 @@ from paretognn.training.tracking import Tracker
 
 Say = Callable[[str], None]
 _REGION_SEED = 0
+SMALLEST = 10
+"""Nodes that a region is asked to have at least."""
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
 
 
@@ -65,8 +67,8 @@ class Region(NamedTuple):
         """Of embeddings [N, d] of the whole graph, those of its nodes. InputError for another number of rows."""
         if self.nodes is None:
             return embeddings
-        if len(embeddings) != self.whole:
-            raise InputError(f"{len(embeddings)} embeddings for {self.whole} nodes")
+        if embeddings.ndim != 2 or len(embeddings) != self.whole:
+            raise InputError(f"embeddings of shape {list(embeddings.shape)} for {self.whole} nodes")
         return embeddings[self.nodes]
 
 
@@ -74,12 +76,12 @@ def judged_region(graph: Graph, most: int | None = None) -> Region:
     """The region of a graph that is judged: at most ``most`` nodes, met by walks that begin at labelled nodes
     (`walked_nodes`).
 
-    most : None for `REGION` where the graph is on disk, and for all nodes elsewhere. InputError below 1.
+    most : None for `REGION` where the graph is on disk, and for all nodes elsewhere. InputError below `SMALLEST`.
     """
     if most is None:
         most = graph.num_nodes if graph.stored is None else REGION
-    if most < 1:
-        raise InputError(f"a region needs at least 1 node, not {most}")
+    elif most < SMALLEST:
+        raise InputError(f"a region needs at least {SMALLEST} nodes, not {most}")
     if graph.num_nodes <= most:
         return Region(graph, graph.num_nodes)
     nodes = walked_nodes(graph, _REGION_SEED, most, labelled=True)

@@ -17,6 +17,7 @@ from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
 from paretognn.sampling.diffusion import check_size
+from paretognn.training.assembly import AssemblySettings
 from paretognn.training.config import TrainConfig, make_config, merge
 
 
@@ -115,8 +116,10 @@ def method_config(
     if graph.stored is not None and tree.pop("alternatives", None):
         why += "; the graph is on disk, so nothing stands beside the encoder's output"
     config = make_config(merge(tree, overrides))
-    if graph.stored is not None and (config.assembly.blocks or config.assembly.smoothing or config.alternatives):
-        raise InputError("blocks and smoothing beside the encoder need the graph in memory, and this one is on disk")
+    if graph.stored is not None and (config.assembly != AssemblySettings() or config.alternatives):
+        raise InputError(
+            "blocks, components and smoothing of the encoder's output need the graph in memory, and this one is on disk"
+        )
     reconciler = reconciler_class(config.reconciler.name)
     reconciler.require()
     reconciler(config.reconciler.settings).check_tasks(tuple(config.tasks))
@@ -130,8 +133,9 @@ def _widths(overrides: dict[str, Any]) -> dict[str, Any]:
     the check of all settings."""
     encoder = overrides.get("encoder")
     widths = encoder.get("hidden_dims") if isinstance(encoder, dict) else None
-    known = isinstance(widths, list) and all(type(width) is int and width > 0 for width in widths or [0])
-    return {"encoder": {"hidden_dims": widths}} if known else {}
+    if not isinstance(widths, list | tuple) or not widths or any(type(w) is not int or w < 1 for w in widths):
+        return {}
+    return {"encoder": {"hidden_dims": list(widths)}}
 
 
 def run_method(config: TrainConfig) -> Method:

@@ -70,6 +70,14 @@ class AssemblySettings(BaseModel):
     components: PositiveInt | None = None
     blocks: dict[str, BlockSettings] = {}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, value: object) -> object:
+        """Runs of before have ``columns``, which said nothing where it was null."""
+        if isinstance(value, dict) and "columns" in value and value["columns"] is None:
+            return {k: v for k, v in value.items() if k != "columns"}
+        return value
+
     def width(self, encoded: int) -> int:
         """Columns of an embedding, at most, where the encoder puts out ``encoded`` columns."""
         return min(encoded, self.components or encoded) + sum(block.width for block in self.blocks.values())
@@ -131,6 +139,11 @@ class Assembly:
             if directions.dim() != 2 or directions.shape[1] > settings.components:
                 raise ValueError(f"there are components of shape {list(directions.shape)}")
         return cls(settings, maps)
+
+    def check(self, encoded: int) -> None:
+        """ValueError where it was fitted to an encoder that puts out other than ``encoded`` columns."""
+        if self.settings.components is not None and len(self.maps[_COMPONENTS]) != encoded:
+            raise ValueError(f"components of {len(self.maps[_COMPONENTS])} columns, where there are {encoded}")
 
     def width(self, encoded: int) -> int:
         """Columns of an embedding where the encoder puts out ``encoded`` columns."""
@@ -235,6 +248,8 @@ def _leading(x: Tensor, k: int) -> Tensor:
     for part in x.split(ROWS):
         part = part.double()
         gram += part.T @ part
+    if not gram.isfinite().all():
+        return gram[:, :k].float()  # rows that are not finite are told of by those who use them
     vectors = torch.linalg.eigh(gram)[1].flip(1)[:, :k]
     largest = vectors.gather(0, vectors.abs().argmax(0, keepdim=True))
     return (vectors * torch.where(largest < 0, -1.0, 1.0)).float()

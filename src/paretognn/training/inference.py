@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -137,14 +138,26 @@ def row_matrix(n: int, width: int, graph: DeviceGraph) -> Tensor:
     size, folder = 4 * n * width, tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
     if size > free:
-        raise InputError(
-            f"{folder}: {free / 2**30:.1f} GiB are free, {size / 2**30:.1f} GiB are needed for one layer of all nodes; "
-            "set TMPDIR to a folder on a larger disk"
-        )
+        raise _full(folder, free, size)
     handle, path = tempfile.mkstemp(prefix="paretognn-")
     try:
-        os.close(handle)
-        os.truncate(path, size)
+        # Reserved, where the system can: a disk that others fill ends a process that writes to a mapped hole of a file.
+        if hasattr(os, "posix_fallocate") and size:
+            os.posix_fallocate(handle, 0, size)
+        else:
+            os.truncate(path, size)
         return torch.from_file(path, shared=True, size=n * width).view(n, width)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise _full(folder, shutil.disk_usage(folder).free, size) from None
     finally:
+        os.close(handle)
         os.unlink(path)
+
+
+def _full(folder: str, free: int, size: int) -> InputError:
+    return InputError(
+        f"{folder}: {free / 2**30:.1f} GiB are free, {size / 2**30:.1f} GiB are needed for one layer of all nodes; set "
+        "TMPDIR to a folder on a larger disk"
+    )

@@ -113,6 +113,7 @@ class TrainedEncoder:
             assembly = Assembly.of(settings, {k.removeprefix("assembly."): v for k, v in maps.items()}, device)
             built = build_encoder(config, len(mean), encoder)
             built.load_state_dict({k.removeprefix("encoder."): v for k, v in tensors.items()})
+            assembly.check(int(built.out_dim))  # type: ignore[arg-type]
         except InputError:
             raise
         except (IndexError, KeyError, RuntimeError, TypeError, ValueError):
