@@ -302,7 +302,7 @@ def evaluate(
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
         result = judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
-        return {**result, "warnings": [*judged.notes, *result["warnings"]]}
+        return {**result, **judged.facts, "warnings": [*judged.notes, *result["warnings"]]}
     check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
     with collected() as notes:
@@ -318,4 +318,4 @@ def evaluate(
         matrix, own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
     )  # fmt: skip
-    return {**result, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}
+    return {**result, **judged.facts, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}

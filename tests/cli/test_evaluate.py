@@ -97,6 +97,8 @@ def test_a_region_is_judged_by_the_embeddings_of_the_whole_graph(trained, capsys
     assert run(["evaluate", str(home.path), "--seeds", "2", "--region", "20", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["nodes"] == len(region.nodes) <= 20 < graph.num_nodes
+    assert result["region"] == {"nodes": len(region.nodes), "of": graph.num_nodes, "digest": region.graph.digest()}
+    assert not home.evaluation_file.exists()
     assert result["warnings"][0] == region.notes[0]
     assert result["controls"]
     parts = kept_partition(home.path / f"region-{region.graph.digest()[:8]}" / "partition.npy", region.graph)

@@ -11,26 +11,33 @@ import shutil
 import numpy as np
 
 from paretognn.atomic import atomic_write
-from paretognn.benchmark.cells import CellKey, Store
+from paretognn.benchmark.cells import Cell, CellKey, Store
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, reassembled
 
 
-def trained_alike(store: Store, key: CellKey, graph: Graph, config: TrainConfig) -> RunFolder | None:
-    """A finished run of the store on ``graph`` whose encoder is the one that ``config`` would train; that of ``key``
-    itself comes first."""
+def trained_alike(
+    store: Store, key: CellKey, graph: Graph, config: TrainConfig, device: str
+) -> tuple[RunFolder | None, Cell | None]:
+    """A finished run of the store on ``graph`` whose encoder is the one that ``config`` would train, and its cell.
+
+    The run of ``key`` itself comes first, and may be without a cell; another's was made on the ``device`` of that name.
+    """
     own = store.runs / key.name
     others = sorted(store.runs.glob(f"{key.dataset}__*__{key.preset}-{key.steps}__seed{key.seed}*"))
     for path in (own, *others):
         folder = RunFolder(path)
         try:
+            cell = store.named(path.name)
+            if path != own and (cell is None or cell.hardware.get("device") != device):
+                continue
             if folder.require_finished().config().of_training() == config.of_training():
                 folder.check_graph(graph)
-                return folder
+                return folder, cell
         except InputError:
             continue
-    return None
+    return None, None
 
 
 def take_encoder(source: RunFolder, home: RunFolder, graph: Graph, config: TrainConfig, device: str) -> np.ndarray:

@@ -45,7 +45,7 @@ from paretognn.training.metrics import read_metrics
 
 @dataclass
 class _Made:
-    """What is judged, and what it cost. peak_memory : where an encoder is another cell's, what that took."""
+    """What is judged, and what it cost. source : the cell that the encoder was trained for, where that is another."""
 
     embeddings: np.ndarray
     link: LinkEmbeddings | None = None
@@ -53,7 +53,7 @@ class _Made:
     seconds: dict[str, float] = field(default_factory=dict)
     step_seconds: float | None = None
     config: TrainConfig | None = None
-    peak_memory: int = 0
+    source: Cell | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -123,8 +123,8 @@ def _done(job: Job) -> Cell:
         width=made.embeddings.shape[1],
         seconds={**made.seconds, "evaluation": sum(result["seconds"].values())},
         step_seconds=made.step_seconds,
-        peak_memory=max(made.peak_memory, peak_memory()),
-        hardware=_hardware(job),
+        peak_memory=max((made.source and made.source.peak_memory) or 0, peak_memory()),
+        hardware=_hardware(job, made.source),
         versions=versions(),
         command=job.command(),
     )
@@ -139,7 +139,7 @@ def _trained(job: Job, graph: Graph) -> _Made:
         _require_memory(job)
         _start(folder, graph, job.cell.config)
     config = folder.config()
-    alike = trained_alike(job.store, job.cell.key, graph, config)
+    alike, source = trained_alike(job.store, job.cell.key, graph, config, described(job.device)["device"])
     if alike is None:
         with _timed(seconds, "training"):
             config = searched_in(folder, graph, config, job.device)
@@ -155,23 +155,21 @@ def _trained(job: Job, graph: Graph) -> _Made:
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
 
     def link_model(train_graph: Graph) -> np.ndarray:
-        home = source = RunFolder(folder.link_folder)
+        home = there = RunFolder(folder.link_folder)
         if alike is not None and RunFolder(alike.link_folder).model_file.exists():
-            source = RunFolder(alike.link_folder)
-        _add(seconds, "link_training", _seconds_of(source))
+            there = RunFolder(alike.link_folder)
+        _add(seconds, "link_training", _seconds_of(there))
         with _timed(seconds, "link_training"):
-            if source.path == home.path:
+            if there.path == home.path:
                 matrix = link_embeddings(train_graph, config, job.device, folder)
             else:
-                matrix = take_encoder(source, home, train_graph, config, job.device)
+                matrix = take_encoder(there, home, train_graph, config, job.device)
         write_embeddings(home.embeddings_file, graph.id_array(), matrix)
         return matrix
 
     link, reason = _linked(graph, config, link_model, folder)
     steps = [row["seconds"] for row in read_metrics(folder.metrics_file)]
-    cell = None if alike is None else job.store.named(alike.path.name)
-    peak = (cell and cell.peak_memory) or 0
-    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, peak_memory=peak)
+    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, source)
 
 
 def _control(job: Job, graph: Graph) -> _Made:
@@ -274,10 +272,11 @@ def _seconds_of(folder: RunFolder) -> float:
     return sum(row["seconds"] for row in read_metrics(folder.metrics_file)) if folder.metrics_file.exists() else 0.0
 
 
-def _hardware(job: Job) -> dict[str, Any]:
+def _hardware(job: Job, source: Cell | None = None) -> dict[str, Any]:
     content = {**described(job.device), "cells_at_once": job.at_once}
     if job.device == "cuda":
-        content["peak_device_memory"] = torch.cuda.max_memory_allocated()
+        trained = source.hardware.get("peak_device_memory", 0) if source else 0
+        content["peak_device_memory"] = max(trained, torch.cuda.max_memory_allocated())
     return content
 
 

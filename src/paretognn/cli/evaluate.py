@@ -27,7 +27,7 @@ NAME = "evaluate"
 HELP = """Judge frozen embeddings: node classification, clustering, link prediction, partition prediction.
 
 Link prediction needs a second model that never saw the test links; it is trained on first need and kept in
-RUN/link. Scores stand beside those of training-free controls.
+RUN/link, that of a region in a folder of its own. Scores stand beside those of training-free controls.
 
 \b
 Examples:
@@ -67,7 +67,7 @@ def command(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json where all tasks are run.")
+        Path | None, typer.Option(help="JSON file to write; default RUN/evaluation.json, without --tasks and --region.")
     ] = None,
     device: Annotated[
         str, typer.Option(help="auto, cpu or cuda, for the link model.", autocompletion=device_names)
@@ -95,8 +95,9 @@ def command(
             say(f"interrupted: the link model is saved after step {stop.step}; the same command continues it")
             raise typer.Exit(130) from None
         name = str(result["run"]["method"])
-        # Some tasks alone must not take the place of a whole evaluation.
-        path: Path | None = out or (folder.evaluation_file if set(chosen) == set(ALL) else None)
+        # Some tasks alone, or a region of a graph that could be judged whole, must not take a whole evaluation's place.
+        whole = set(chosen) == set(ALL) and region is None
+        path: Path | None = out or (folder.evaluation_file if whole else None)
     else:
         assert embeddings is not None
         with PrivatePeak() as peak:
@@ -147,4 +148,4 @@ def _judge_file(
     width = {"encoder": {"hidden_dims": [512, matrix.shape[1]]}}
     config = method_config(graph, overrides=width)[0] if controls else None
     result = judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)
-    return {**result, "warnings": [*judged.notes, *result["warnings"]]}
+    return {**result, **judged.facts, "warnings": [*judged.notes, *result["warnings"]]}

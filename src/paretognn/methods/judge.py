@@ -10,8 +10,9 @@ gave them; its link model, its partition and its controls are of the region.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -51,16 +52,19 @@ def protocol_split(graph: Graph) -> str:
     return "public" if known and graph.splits else "random"
 
 
-class Region(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Region:
     """What stands for a graph of ``whole`` nodes where it is judged.
 
     nodes : int64 [M], ascending, those of ``graph``; None where that is the whole graph.
+    facts : of a region, under ``region`` its ``nodes``, ``of`` how many, and the ``digest`` by which it is known.
     notes : what a reader of the scores must know.
     """
 
     graph: Graph
     whole: int
     nodes: np.ndarray | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def rows(self, embeddings: np.ndarray) -> np.ndarray:
@@ -85,11 +89,14 @@ def judged_region(graph: Graph, most: int | None = None) -> Region:
     if graph.num_nodes <= most:
         return Region(graph, graph.num_nodes)
     nodes = walked_nodes(graph, _REGION_SEED, most, labelled=True)
+    judged = induced_graph(graph, nodes)
+    facts = {"region": {"nodes": len(nodes), "of": graph.num_nodes, "digest": judged.digest()}}
     note = (
         f"judged on a region of {len(nodes):,} of the {graph.num_nodes:,} nodes, met by random walks; "
         "link model, partition and controls are of the region"
     )
-    return Region(induced_graph(graph, nodes), graph.num_nodes, nodes, (note,))
+    notes = (note, "a public split is not one of a region: splits are random") if graph.splits else (note,)
+    return Region(judged, graph.num_nodes, nodes, facts, notes)
 
 
 def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
@@ -232,7 +239,7 @@ def judge_run(
     whole, judged, home = graph, judged_region(graph, region), folder
     graph = judged.graph
     if judged.nodes is not None:
-        home = RunFolder(folder.path / f"region-{graph.digest()[:8]}")
+        home = RunFolder(folder.path / f"region-{judged.facts['region']['digest'][:8]}")
     check_request(graph, tasks, seeds, split or protocol_split(graph))  # before the link model takes its time
     link, reason, costs = None, None, CostLog()
     with collected() as notes:
@@ -269,7 +276,12 @@ def judge_run(
         "steps": trained.steps,
         "training_seeds": [config.seed],
     }
-    return {**result, "run": run, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}
+    return {
+        **result,
+        **judged.facts,
+        "run": run,
+        "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]])),
+    }
 
 
 def kept_partition(path: Path, graph: Graph) -> np.ndarray:
