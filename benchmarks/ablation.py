@@ -53,15 +53,10 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     for name in blocks:
         made[f"without {name}"] = "trained", {**best, "blocks": {k: v for k, v in blocks.items() if k != name}}
     for hops, name, width in ((2, "the neighbours'", 64), (0, "the node's own", 32)):
-        fewer = {**blocks, "position": {**blocks["position"], "width": blocks["position"]["width"] - width}}
-        more = {"features": {"source": source, "hops": hops, "width": width}}
-        made[f"{width} columns of {name} features in place of positions"] = (
-            "trained",
-            {
-                **best,
-                "blocks": {**fewer, **more},
-            },
-        )
+        position = {**blocks["position"], "width": blocks["position"]["width"] - width}
+        features = {"source": source, "hops": hops, "width": width}
+        other = {**best, "blocks": {**blocks, "position": position, "features": features}}
+        made[f"{width} columns of {name} features in place of positions"] = "trained", other
     made["untrained encoder"] = "untrained", best
     made["no encoder"] = "none", {"blocks": blocks}
     return made

@@ -71,6 +71,11 @@ def test_an_unfitted_model_is_not_judged_and_text_is_no_matrix():
     assert "\n" not in str(error.value)
 
 
+def test_a_mistyped_task_is_told_before_anything_is_embedded():
+    with pytest.raises(InputError, match="unknown task"):
+        paretognn.evaluate(ParetoGNN(), make_graph(), tasks=["node_clasification"])
+
+
 def test_a_region_stands_for_a_graph():
     graph = make_graph()
     model = ParetoGNN(steps=1, settings=SMALL).fit(graph)

@@ -20,7 +20,8 @@ from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import Method, method_config, run_method, searched
-from paretognn.methods.judge import judge, judged_region, link_embeddings, open_link_split, protocol_split
+from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
+from paretognn.methods.judged_region import judged_region
 from paretognn.neighbours import NeighbourGraph
 from paretognn.training import EachStep, RunFolder, Tracker, TrainedEncoder, train
 from paretognn.training.multitask import StepRecord
@@ -294,16 +295,16 @@ def evaluate(
     """
     own: Graph = as_graph(graph)
     chosen = tuple(tasks) if tasks is not None else ALL
-    matrix = model.transform(own) if isinstance(model, ParetoGNN) else np.asarray(model)
-    judged = judged_region(own, region)
-    own, matrix = judged.graph, judged.rows(matrix)
+    whole, judged = own, judged_region(own, region)
+    own = judged.graph
+    check_request(own, chosen, seeds, split or protocol_split(own))  # before what takes its time
+    matrix = judged.rows(model.transform(whole) if isinstance(model, ParetoGNN) else np.asarray(model))
     if not isinstance(model, ParetoGNN):
         config = (
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
         result = judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
         return {**result, **judged.facts, "warnings": [*judged.notes, *result["warnings"]]}
-    check_request(own, chosen, seeds, split or protocol_split(own))  # before the link model takes its time
     links, reason = None, None
     with collected() as notes:
         if link and "link_prediction" in chosen:

@@ -6,7 +6,8 @@ from cli.small_tables import graph_of
 from paretognn.cli.main import run
 from paretognn.downstream import evaluate_embeddings
 from paretognn.downstream.partition import partition_digest
-from paretognn.methods.judge import judged_region, kept_partition
+from paretognn.methods.judge import kept_partition
+from paretognn.methods.judged_region import judged_region
 from paretognn.sources import run_embeddings
 from paretognn.training import RunFolder
 

@@ -97,8 +97,10 @@ def test_the_commands_take_a_store(store, tmp_path, monkeypatch, capsys):
     assert run(["embed", str(tmp_path / "R"), "--out", str(tmp_path / "again.parquet")]) == 0
     np.testing.assert_array_equal(read_embeddings(tmp_path / "again.parquet", graph), kept)
     assert run(["train", "--resume", "--out", str(tmp_path / "R"), "--steps", "4"]) == 0
-    assert run(["evaluate", str(tmp_path / "R"), "--seeds", "2", "--region", "100"]) == 0
+    monkeypatch.setattr("paretognn.methods.judged_region.REGION", 100)
+    assert run(["evaluate", str(tmp_path / "R"), "--seeds", "2"]) == 0
     assert "judged on a region of" in capsys.readouterr().out
+    assert json.loads((tmp_path / "R" / "evaluation.json").read_text())["region"]["of"] == 150
     assert run(["inspect", "--graph", str(store)]) == 0
     capsys.readouterr()
     assert run(["import", "--verify", "--out", str(store)]) == 0

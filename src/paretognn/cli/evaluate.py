@@ -18,7 +18,8 @@ from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
 from paretognn.graph.region import REGION
 from paretognn.methods import method_config
-from paretognn.methods.judge import SMALLEST, judge, judge_run, judged_region
+from paretognn.methods.judge import judge, judge_run
+from paretognn.methods.judged_region import SMALLEST, judged_region
 from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import Interrupted, RunFolder, read_embeddings

@@ -2,15 +2,11 @@
 
 The link model is trained with the run's own settings on the graph without validation and test pairs, one
 split and one model for the run's training seed, as a run of its own in ``RUN/link``.
-
-Where a graph is on disk, a region of it is judged (`judged_region`): its nodes have the embeddings that the whole graph
-gave them; its link model, its partition and its controls are of the region.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,17 +28,14 @@ from paretognn.downstream.notices import collected
 from paretognn.downstream.partition import PARTS
 from paretognn.errors import DamagedError, InputError
 from paretognn.graph import Graph
-from paretognn.graph.region import REGION, induced_graph, walked_nodes
 from paretognn.methods.controls import CONTROLS, control_embeddings
+from paretognn.methods.judged_region import judged_region
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train
 from paretognn.training.cost import CostLog
 from paretognn.training.embeddings import read_npy, write_npy
 from paretognn.training.tracking import Tracker
 
 Say = Callable[[str], None]
-_REGION_SEED = 0
-SMALLEST = 10
-"""Nodes that a region is asked to have at least."""
 LinkEmbeddings = tuple[np.ndarray, LinkSplit]
 
 
@@ -50,53 +43,6 @@ def protocol_split(graph: Graph) -> str:
     """The split of the paper's protocol: the public one for the OGB data sets, else random 10/10/80."""
     known = graph.name in DATASETS and DATASETS[graph.name].public_split_only
     return "public" if known and graph.splits else "random"
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """What stands for a graph of ``whole`` nodes where it is judged.
-
-    nodes : int64 [M], ascending, those of ``graph``; None where that is the whole graph.
-    facts : of a region, under ``region`` its ``nodes``, ``of`` how many, and the ``digest`` by which it is known.
-    notes : what a reader of the scores must know.
-    """
-
-    graph: Graph
-    whole: int
-    nodes: np.ndarray | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    def rows(self, embeddings: np.ndarray) -> np.ndarray:
-        """Of embeddings [N, d] of the whole graph, those of its nodes. InputError for another number of rows."""
-        if self.nodes is None:
-            return embeddings
-        if embeddings.ndim != 2 or len(embeddings) != self.whole:
-            raise InputError(f"embeddings of shape {list(embeddings.shape)} for {self.whole} nodes")
-        return embeddings[self.nodes]
-
-
-def judged_region(graph: Graph, most: int | None = None) -> Region:
-    """The region of a graph that is judged: at most ``most`` nodes, met by walks that begin at labelled nodes
-    (`walked_nodes`).
-
-    most : None for `REGION` where the graph is on disk, and for all nodes elsewhere. InputError below `SMALLEST`.
-    """
-    if most is None:
-        most = graph.num_nodes if graph.stored is None else REGION
-    elif most < SMALLEST:
-        raise InputError(f"a region needs at least {SMALLEST} nodes, not {most}")
-    if graph.num_nodes <= most:
-        return Region(graph, graph.num_nodes)
-    nodes = walked_nodes(graph, _REGION_SEED, most, labelled=True)
-    judged = induced_graph(graph, nodes)
-    facts = {"region": {"nodes": len(nodes), "of": graph.num_nodes, "digest": judged.digest()}}
-    note = (
-        f"judged on a region of {len(nodes):,} of the {graph.num_nodes:,} nodes, met by random walks; "
-        "link model, partition and controls are of the region"
-    )
-    notes = (note, "a public split is not one of a region: splits are random") if graph.splits else (note,)
-    return Region(judged, graph.num_nodes, nodes, facts, notes)
 
 
 def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None = None) -> LinkSplit:
