@@ -7,14 +7,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 
+from far_device import far_device
 from made import make_graph
 from paretognn.cli.main import run
 from paretognn.errors import InputError
 from paretognn.graph.mapped import open_store
 from paretognn.graph.table_options import TableOptions
 from paretognn.methods import method_config
-from paretognn.nn.features import MappedStore
+from paretognn.nn.off_device import MappedStore
 from paretognn.private_peak import PrivatePeak
 from paretognn.training import make_config, read_embeddings, train, write_embeddings
 from paretognn.training.prepare import prepare
@@ -63,6 +65,19 @@ def test_training_on_disk_is_training_in_memory(store, features):
     )
     np.testing.assert_allclose(losses[0], losses[1], rtol=2e-5)
     np.testing.assert_allclose(one, two, atol=2e-4)
+
+
+@pytest.mark.parametrize("fits", [True, False], ids=["all-fits", "features-stay"])
+def test_a_device_trains_on_a_graph_on_disk(store, fits, monkeypatch):
+    config = make_config(SETTINGS)
+    on_disk = open_store(store, True)
+    _, expected = train(on_disk, config)
+    with far_device(monkeypatch, fits) as device:
+        placed = prepare(on_disk, config.features, device)[0]
+        assert isinstance(placed.features, MappedStore) != fits
+        assert placed.indices.dtype == torch.int32
+        _, found = train(on_disk, config, device)
+    np.testing.assert_allclose(found, expected, atol=2e-4)
 
 
 def _each(kept):

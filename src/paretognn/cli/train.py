@@ -254,8 +254,8 @@ def _drop_outdated(folder: RunFolder, steps: int) -> None:
 
 def _check_memory(graph: Graph, config: TrainConfig, device: str | None) -> None:
     """``device`` None: the memory is that of other machines."""
-    memory = estimate(graph, config)
-    together = on_this_machine()
+    memory = estimate(graph, config, device or "cpu")
+    together = 1 if device == "cuda" else on_this_machine()  # each process has a GPU of its own
     say(f"estimated peak memory: {memory / 2**30:.1f} GiB" + (f" in each of {together}" if together > 1 else ""))
     if device is not None:
         require_memory(memory * together, device)

@@ -40,7 +40,7 @@ class FeatureScaling:
         if kind == "standardise":
             mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
             if isinstance(features, np.memmap):  # numpy's variance would make a copy of all rows
-                blocks = (features[start : start + _BLOCK_ROWS] for start in range(0, n, _BLOCK_ROWS))
+                blocks = (features[start : start + BLOCK_ROWS] for start in range(0, n, BLOCK_ROWS))
                 variance = np.asarray(sum(((block - mean) ** 2).sum(axis=0) for block in blocks) / n)
             elif not isinstance(features, np.ndarray):
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
@@ -52,10 +52,10 @@ class FeatureScaling:
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
 
 
-_BLOCK_ROWS = 1 << 16
+BLOCK_ROWS = 1 << 16
 
 
-def _inverse_sums(features: Features) -> np.ndarray:
+def inverse_sums(features: Features) -> np.ndarray:
     """float32 [N]: one over every row's 1-norm, 0 for a row that has none."""
     norm = np.asarray(abs(features).sum(axis=1), dtype=np.float32).ravel()
     some = norm > np.finfo(np.float32).tiny  # the inverse of less is infinite
@@ -89,11 +89,9 @@ class FeatureStore:
 
     @classmethod
     def scaled(cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> FeatureStore:
-        """All N nodes' features [N, D], scaled; those that are mapped from disk stay there."""
-        if isinstance(features, np.memmap):
-            return MappedStore(features, scaling, torch.device(device))
+        """All N nodes' features [N, D], scaled, in memory."""
         if scaling.kind == "row":
-            inverse = _inverse_sums(features)
+            inverse = inverse_sums(features)
             features = (
                 sp.csr_array(sp.diags_array(inverse) @ features)
                 if sp.issparse(features)
@@ -187,42 +185,6 @@ class FeatureStore:
             change, base = (values - moved).square() - moved.square(), shift.square().sum()
         sums = torch.zeros(self.num_rows, dtype=torch.float64, device=values.device)
         return base + sums.index_add_(0, self.sparse.row_of_entry(), change)
-
-
-class MappedStore(FeatureStore):
-    """The features of all nodes where they are mapped from disk: rows are read, scaled and placed when they are taken.
-
-    A whole-graph product is not offered: it would be the graph in memory.
-    """
-
-    def __init__(self, features: np.memmap, scaling: FeatureScaling, device: torch.device) -> None:
-        super().__init__(None)
-        self._features, self._scaling, self._device = features, scaling, device
-
-    @property
-    def num_rows(self) -> int:
-        return len(self._features)
-
-    @property
-    def width(self) -> int:
-        return int(self._features.shape[1])
-
-    @property
-    def device(self) -> torch.device:
-        return self._device
-
-    def take(self, rows: Tensor) -> FeatureStore:
-        chosen = np.asarray(self._features[rows.cpu().numpy()])
-        # In place: these may be the features of many neighbours.
-        if self._scaling.kind == "row":
-            chosen *= _inverse_sums(chosen)[:, None]
-        elif self._scaling.kind == "standardise":
-            chosen -= self._scaling.mean
-            chosen *= self._scaling.scale
-        return FeatureStore(torch.from_numpy(chosen).to(self._device))
-
-    def whole(self) -> FeatureStore:
-        return self.take(torch.arange(self.num_rows))
 
 
 class _SparseTimes(torch.autograd.Function):

@@ -36,9 +36,10 @@ class DeviceGraph:
         if graph.stored is not None and torch.device(device).type == "cpu":
             weights = None if graph.weights is None else _mapped(graph.weights)
             return cls(_mapped(graph.indptr), _mapped(graph.indices), weights, features)
+        kind = torch.int64 if graph.stored is None else None  # a large graph's are left as they are, mostly int32
         return cls(
             torch.tensor(graph.indptr, dtype=torch.int64, device=device),
-            torch.tensor(graph.indices, dtype=torch.int64, device=device),
+            torch.tensor(graph.indices, dtype=kind, device=device),
             None if graph.weights is None else torch.tensor(graph.weights, device=device),
             features,
         )

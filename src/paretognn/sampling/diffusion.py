@@ -46,7 +46,7 @@ def diffusion(graph: DeviceGraph, settings: DiffusionSettings) -> Csr:
     for start in range(0, n, COLUMNS):
         stop = min(start + COLUMNS, n)
         unit = torch.zeros(n, stop - start, device=graph.device)
-        unit[torch.arange(start, stop), torch.arange(stop - start)] = settings.teleport
+        unit[start:stop].fill_diagonal_(settings.teleport)
         total = unit.clone()
         for _ in range(terms):
             total = adjacency.product(total).mul_(keep).add_(unit)

@@ -25,6 +25,7 @@ from torch.nn.functional import normalize
 
 from paretognn.graph import Graph
 from paretognn.nn import FeatureScaling, FeatureStore
+from paretognn.nn.off_device import place_features
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph
 from paretognn.sampling.normalise import normalised
@@ -163,26 +164,30 @@ class Assembly:
         settings = self.settings
         if settings == AssemblySettings():
             return encoded
+        maps = {name: fitted.to(placed.device) for name, fitted in self.maps.items()}
         adjacency = normalised(placed.indptr, placed.indices, placed.weights)
         parts = [_diffused(normalize(encoded), adjacency, settings.smoothing)]
         if settings.components is not None:
-            parts = [parts[0] @ self.maps[_COMPONENTS]]
+            parts = [parts[0] @ maps[_COMPONENTS]]
         if not settings.blocks:
             return parts[0]
         for name, block in settings.blocks.items():
-            parts.append(self._code(name, block, graph, placed, adjacency))
+            parts.append(_code(name, block, maps, graph, placed, adjacency))
         weights = [1.0, *(block.weight for block in settings.blocks.values())]
         return torch.cat([weight * normalize(part) for weight, part in zip(weights, parts, strict=True)], dim=1)
 
-    def _code(self, name: str, block: BlockSettings, graph: Graph, placed: DeviceGraph, adjacency: Csr) -> Tensor:
-        """The block's columns [N, k], rows of any length."""
-        fitted = self.maps[name]
-        if block.source == "degree":
-            return _histogram(placed, fitted)
-        if block.source == "positions":
-            known = _looked_up(fitted, self.maps[name + _KEYS], node_keys(graph, placed.device))
-            return adjacency.product(known)
-        return _diffused(_features(block, graph, placed).times(fitted), adjacency, block.hops)
+
+def _code(
+    name: str, block: BlockSettings, maps: Mapping[str, Tensor], graph: Graph, placed: DeviceGraph, adjacency: Csr
+) -> Tensor:
+    """The block's columns [N, k], rows of any length."""
+    fitted = maps[name]
+    if block.source == "degree":
+        return _histogram(placed, fitted)
+    if block.source == "positions":
+        known = _looked_up(fitted, maps[name + _KEYS], node_keys(graph, placed.device))
+        return adjacency.product(known)
+    return _diffused(_features(block, graph, placed).times(fitted), adjacency, block.hops)
 
 
 def node_keys(graph: Graph, device: torch.device | str = "cpu") -> Tensor:
@@ -223,7 +228,7 @@ def _features(block: BlockSettings, graph: Graph, placed: DeviceGraph) -> Featur
         return placed.features
     features = with_features(graph).features
     assert features is not None
-    return FeatureStore.scaled(features, FeatureScaling.fit(features, "none"), placed.device)
+    return place_features(features, FeatureScaling.fit(features, "none"), placed.device)
 
 
 def _diffused(x: Tensor, adjacency: Csr, hops: int) -> Tensor:

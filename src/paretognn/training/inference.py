@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from paretognn.errors import InputError
 from paretognn.nn import GCN, BatchNorm, BranchedGCN, FeatureStore, FeatureView, View
-from paretognn.nn.features import MappedStore
+from paretognn.nn.off_device import MappedStore, OffDevice, fits, sent
 from paretognn.nn.sparse import Csr
 from paretognn.sampling import DeviceGraph, diffused
 from paretognn.sampling.normalise import NormalisedRows, normalised
@@ -31,8 +31,8 @@ Take = Callable[[Tensor], Tensor]
 
 @torch.no_grad()
 def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows: int = ROWS) -> Tensor:
-    """float32 [N, d] on the graph's device. ``calibrate`` first recomputes batch-norm statistics on this graph, layer
-    by layer.
+    """float32 [N, d] on the graph's device, or on the host where they do not fit there. ``calibrate`` first recomputes
+    batch-norm statistics on this graph, layer by layer.
 
     The built-in encoder is run in batches of ``rows``; another module sees the whole graph at once. Where features are
     mapped from disk, so is the result, and what is between: memory does not grow with the graph. The files have no
@@ -43,7 +43,8 @@ def embed(encoder: nn.Module, graph: DeviceGraph, calibrate: bool = False, rows:
         parts = [
             _embed(b, graph, _operator(graph, name, encoder), calibrate, rows) for name, b in encoder.branches.items()
         ]
-        return torch.stack(parts).sum(0)
+        home = next((part.device for part in parts if part.device.type == "cpu"), graph.device)
+        return torch.stack([part.to(home) for part in parts]).sum(0)
     if not isinstance(encoder, GCN):
         view = View(FeatureView(graph.features.whole()), (normalised(graph.indptr, graph.indices, graph.weights),))
         whole: Tensor = encoder(view)
@@ -77,7 +78,7 @@ def _embed(encoder: nn.Module, graph: DeviceGraph, adjacency: Rows, calibrate: b
         if calibrate and isinstance(norm, BatchNorm):
             norm.calibrate(h)
         for start in range(0, len(h), rows):
-            h[start : start + rows] = encoder.finish(h[start : start + rows], layer)
+            h[start : start + rows] = encoder.finish(h[start : start + rows].to(graph.device), layer)
     assert h is not None
     return h.float()
 
@@ -95,14 +96,22 @@ class Near:
 
     def convolved(self, weight: Tensor, below: Take | None, start: int, stop: int) -> Tensor:
         """These rows of A_hat H W, [stop - start, d']; H are the features where ``below`` is None."""
-        part = self.adjacency(start, stop)
-        nodes, place = torch.unique(part.indices, return_inverse=True)
-        near = Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
-        if below is None and not isinstance(self.features, MappedStore):
-            return near.product(self.features.take(nodes).times(weight))
-        seen = self.features.take(nodes).rows() if below is None else below(nodes)
+        nodes, near = _seen(self.adjacency(start, stop))
+        if below is None:
+            taken = self.features.take(nodes)
+            if taken.dense is None or not isinstance(self.features, OffDevice):
+                return near.product(taken.times(weight))
+            seen = taken.dense
+        else:
+            seen = below(nodes)
         wider = weight.shape[1] >= weight.shape[0]
         return near.product(seen) @ weight if wider else near.product(seen @ weight)
+
+
+def _seen(part: Csr) -> tuple[Tensor, Csr]:
+    """The nodes, ascending, in whose columns rows of an operator have entries; and the rows with no other columns."""
+    nodes, place = torch.unique(part.indices, return_inverse=True)
+    return nodes, Csr(part.indptr, place, part.values, (part.shape[0], len(nodes)))
 
 
 @torch.no_grad()
@@ -116,26 +125,39 @@ def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | N
     """A_hat H W of one layer, [N, d']; H are the features where it is None."""
     n, features = graph.num_nodes, graph.features
     out = row_matrix(n, weight.shape[1], graph)
-    if h is None and isinstance(features, MappedStore) and features.width <= weight.shape[1]:
-        # Of mapped features those of the rows' neighbours are read, and nothing is kept for all nodes.
-        near, fewer = Near(features, adjacency), max(1, rows // FEWER)
+    fewer = max(1, rows // FEWER)
+    if h is None and isinstance(features, OffDevice) and features.width <= weight.shape[1]:
+        # Features of the rows' neighbours are fetched, and nothing is kept for all nodes.
+        near = Near(features, adjacency)
         for start in range(0, n, fewer):
             out[start : start + fewer] = near.convolved(weight, None, start, min(start + fewer, n))
         return out
     image = row_matrix(n, weight.shape[1], graph)
     for start in range(0, n, rows):
-        index = torch.arange(start, min(start + rows, n), device=graph.device)
-        image[start : start + rows] = features.take(index).times(weight) if h is None else h[index] @ weight
-    for start in range(0, n, rows):
-        out[start : start + rows] = adjacency(start, min(start + rows, n)).product(image)
+        if h is None:
+            index = torch.arange(start, min(start + rows, n), device=graph.device)
+            image[start : start + rows] = features.take(index).times(weight)
+        else:
+            image[start : start + rows] = h[start : start + rows].to(graph.device) @ weight
+    if image.device == graph.device:
+        for start in range(0, n, rows):
+            out[start : start + rows] = adjacency(start, min(start + rows, n)).product(image)
+        return out
+    for start in range(0, n, fewer):
+        nodes, part = _seen(adjacency(start, min(start + fewer, n)))
+        out[start : start + fewer] = part.product(sent(image[nodes.cpu()], graph.device))
     return out
 
 
 def row_matrix(n: int, width: int, graph: DeviceGraph) -> Tensor:
-    """An empty float32 [n, width]: in memory, or where the graph is mapped, in a file without a name."""
-    if not isinstance(graph.features, MappedStore) or graph.device.type != "cpu":
-        return torch.empty(n, width, device=graph.device)
+    """An empty float32 [n, width]: on the device where it fits, else in the host's memory; where features are mapped
+    from disk and there is no room on a GPU, in a file without a name."""
     size, folder = 4 * n * width, tempfile.gettempdir()
+    mapped = isinstance(graph.features, MappedStore)
+    if fits(size, graph.device) and not (mapped and graph.device.type == "cpu"):
+        return torch.empty(n, width, device=graph.device)
+    if not mapped:
+        return torch.empty(n, width)
     free = shutil.disk_usage(folder).free
     if size > free:
         raise _full(folder, free, size)

@@ -15,6 +15,7 @@ from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.graph.region import REGION
 from paretognn.graph.structural import RANDOM_DIMS
+from paretognn.nn.off_device import feature_bytes, fits
 from paretognn.pretext.info_nce import KEEP_BYTES
 from paretognn.pretext.mi_nsg import MINSGSettings
 from paretognn.pretext.topo_rec import SEEN, TopoRecSettings, hidden_rows
@@ -46,9 +47,9 @@ _DIFFUSION = 1000
 """Entries of a row of a diffusion: on amazon-photo, where it is dense."""
 
 
-def estimate(graph: Graph, config: TrainConfig) -> int:
-    """Peak resident bytes of training: process, graph, parameters, and the heavier of the costliest task's step and
-    the embedding of all nodes."""
+def estimate(graph: Graph, config: TrainConfig, device: str = "cpu") -> int:
+    """Peak bytes of training in the memory of ``device``: process, graph, parameters, and the heavier of the costliest
+    task's step and the embedding of all nodes. Of a GPU without what does not fit there, and so stays on the host."""
     n, entries = graph.num_nodes, 2 * graph.num_edges
     width_in = graph.num_features or RANDOM_DIMS + 2
     widths = config.encoder.hidden_dims
@@ -58,6 +59,10 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     structure = entries * (4 + 8) + n * 16
     if graph.stored is not None:  # structure and features stay on disk
         stored, structure = 0, n * 32
+    on_gpu = device == "cuda"
+    if on_gpu:
+        held = n * width_in * 4 if graph.features is None else feature_bytes(graph.features)
+        stored, structure = held if fits(held, torch.device(device)) else 0, entries * 8 + n * 32
     pairs = zip([width_in, *widths], widths, strict=False)
     shared = sum(a * b for a, b in pairs) * 4
     heads = (width_in * widths[-1] + 6 * widths[-1] ** 2) * 4
@@ -66,7 +71,7 @@ def estimate(graph: Graph, config: TrainConfig) -> int:
     # Embedding all nodes holds a layer's input, its image and its output, beside freed memory that is kept; the
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
-    if graph.stored is not None:
+    if graph.stored is not None or (on_gpu and not fits(int(embedding), torch.device(device))):
         near = min(n, ROWS // FEWER) * (1 + entries / n)
         embedding = 4 * (near * 6 * width_in + ROWS * (4 * entries / n + 3 * max(widths)))
     blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.graph.structural import structural_features
-from paretognn.nn import FeatureScaling, FeatureStore
+from paretognn.nn import FeatureScaling
+from paretognn.nn.off_device import place_features
 from paretognn.sampling import DeviceGraph
 from paretognn.training.device import require_device
 
@@ -34,4 +37,9 @@ def prepare(
         raise InputError(
             f"the graph has {graph.features.shape[1]} feature columns, the encoder was trained on {len(scaling.mean)}"
         )
-    return DeviceGraph.from_graph(graph, FeatureStore.scaled(graph.features, scaling, device), device), scaling
+    return DeviceGraph.from_graph(graph, place_features(graph.features, scaling, device), device), scaling
+
+
+def beside(rows: Tensor, graph: Graph, placed: DeviceGraph, scaling: FeatureScaling) -> DeviceGraph:
+    """``placed``, or where its ``rows`` [N, d] did not fit on its device, the graph on the host, as they are."""
+    return placed if rows.device == placed.device else prepare(graph, scaling.kind, "cpu", scaling)[0]

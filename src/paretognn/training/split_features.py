@@ -12,7 +12,7 @@ from paretognn.errors import InputError
 from paretognn.graph import Graph
 from paretognn.graph.mapped import node_parts
 from paretognn.nn import FeatureScaling, FeatureStore
-from paretognn.nn.features import MappedStore
+from paretognn.nn.off_device import MappedStore
 from paretognn.sampling import DeviceGraph
 from paretognn.training.ranks import Ranks
 

@@ -38,7 +38,7 @@ from paretognn.training.device import require_device
 from paretognn.training.inference import ROWS, embed
 from paretognn.training.metrics import MetricsWriter
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, seeded
-from paretognn.training.prepare import prepare
+from paretognn.training.prepare import beside, prepare
 from paretognn.training.ranks import ALONE, RankLost, Ranks
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.seeds import stream_seed
@@ -81,8 +81,9 @@ class TrainedEncoder:
         InputError where features are so far from those of training that the numbers overflow.
         """
         prepared, _ = prepare(graph, self.config.features, self.device, self.scaling)
-        cause = "features of it or its neighbours are too far from those of training"
-        return _checked(self.assembly(encode(self.encoder, prepared), graph, prepared), graph, cause)
+        encoded = encode(self.encoder, prepared)
+        rows = self.assembly(encoded, graph, beside(encoded, graph, prepared, self.scaling))
+        return _checked(rows, graph, "features of it or its neighbours are too far from those of training")
 
     def save(self, folder: RunFolder) -> None:
         tensors = {f"encoder.{k}": v for k, v in self.encoder.state_dict().items()}
@@ -175,18 +176,20 @@ def _frozen(
 ) -> tuple[TrainedEncoder, Tensor]:
     """What embeds from now on, its statistics and blocks those of the training graph; and the embeddings [N, d]."""
     encoded = embed(encoder, prepared, calibrate=True)
+    home = beside(encoded, graph, prepared, scaling)
     settings = config.assembly
     if config.alternatives:
 
         def encode(other: Graph) -> tuple[Tensor, DeviceGraph]:
             if other is graph:
-                return encoded, prepared
+                return encoded, home
             placed, _ = prepare(other, config.features, device, scaling)
-            return embed(encoder, placed), placed
+            rows = embed(encoder, placed)
+            return rows, beside(rows, other, placed, scaling)
 
         settings = least(judge(graph, encode, (config.assembly, *config.alternatives), config.seed)).assembly
-    assembly = Assembly.fit(settings, encoded, graph, prepared, config.seed)
-    return TrainedEncoder(config, encoder, scaling, device, assembly, steps), assembly(encoded, graph, prepared)
+    assembly = Assembly.fit(settings, encoded, graph, home, config.seed)
+    return TrainedEncoder(config, encoder, scaling, device, assembly, steps), assembly(encoded, graph, home)
 
 
 def reassembled(
