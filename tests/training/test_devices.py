@@ -5,7 +5,9 @@ import pytest
 import torch
 
 from far_device import FAR, FarTensor, far_device
+from paretognn import ParetoGNN
 from paretognn.methods import method_config
+from paretognn.methods.controls import control_embeddings
 from paretognn.methods.rows import METHODS
 from paretognn.nn.off_device import HostStore
 from paretognn.training import RunFolder, TrainedEncoder, train
@@ -73,3 +75,16 @@ def test_rows_of_a_layer_are_those_of_the_whole(graph, fits, monkeypatch):
             layers.append(torch.cat(rows).__getitem__)
         found = torch.cat(rows).cpu().numpy()
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_an_estimator_on_a_device_predicts_saves_and_loads(graph, tmp_path, monkeypatch):
+    rows = np.random.default_rng(0).standard_normal((60, 5)).astype(np.float32)
+    with far_device(monkeypatch) as device:
+        model = ParetoGNN(steps=2, settings={"encoder": SMALL["encoder"]}, device=device).fit(rows)
+        model.save(tmp_path / "R")
+        loaded = ParetoGNN.load(tmp_path / "R", device)
+        new = np.vstack([rows[:3], rows[:2] + 0.1])
+        np.testing.assert_allclose(loaded.transform(new), model.transform(new), atol=1e-5)
+        config = method_config(graph, "paretognn", overrides=SMALL)[0]
+        made = control_embeddings("untrained", graph, config, device)
+    np.testing.assert_allclose(made, control_embeddings("untrained", graph, config), atol=1e-4)
