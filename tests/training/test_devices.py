@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 import torch
 
-from far_device import FAR, FarTensor, far_device
+from far_device import FAR, FarTensor, far_device, read
 from paretognn import ParetoGNN
 from paretognn.methods import method_config
 from paretognn.methods.controls import control_embeddings
 from paretognn.methods.rows import METHODS
 from paretognn.nn.off_device import HostStore
-from paretognn.training import RunFolder, TrainedEncoder, train
+from paretognn.training import EachStep, RunFolder, TrainedEncoder, train
 from paretognn.training.inference import Near, near_rows
+from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
+from paretognn.training.trainer import build_encoder
 
 SMALL = {"steps": 2, "encoder": {"hidden_dims": [16, 8]}}
 
@@ -33,16 +35,27 @@ def test_tensors_of_two_devices_are_an_error(monkeypatch):
         assert there.cpu().tolist() == [0, 0, 1]
 
 
+def followed(graph, config, device="cpu"):
+    """What `train` returns, and each step's losses and norms of gradients."""
+    records = []
+    trackers = [EachStep(lambda record: records.append([*record.losses.values(), *record.gradient_norms.values()]))]
+    trained, embeddings = train(graph, config, device, trackers=trackers)
+    return trained, embeddings, records
+
+
 @pytest.mark.parametrize("fits", [True, False], ids=["all-fits", "features-stay"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_device_trains_and_embeds_as_the_cpu_does(method, graph, fits, monkeypatch):
     config, _ = method_config(graph, method, overrides=SMALL)
-    _, expected = train(graph, config)
+    _, expected, steps = followed(graph, config)
     with far_device(monkeypatch, fits) as device:
         assert isinstance(prepare(graph, config.features, device)[0].features, HostStore) != fits
-        trained, found = train(graph, config, device)
+        trained, found, there = followed(graph, config, device)
         again = trained.embed(graph)
-    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_allclose(there[0], steps[0], rtol=1e-4, atol=1e-6)
+    # Adam divides by a gradient's own size: what is rounding in the first step is as long as any other.
+    np.testing.assert_allclose(there[1], steps[1], rtol=2e-2, atol=1e-4)
+    np.testing.assert_allclose(found, expected, atol=2e-2)
     np.testing.assert_allclose(again, found, atol=1e-5)
 
 
@@ -88,3 +101,15 @@ def test_an_estimator_on_a_device_predicts_saves_and_loads(graph, tmp_path, monk
         config = method_config(graph, "paretognn", overrides=SMALL)[0]
         made = control_embeddings("untrained", graph, config, device)
     np.testing.assert_allclose(made, control_embeddings("untrained", graph, config), atol=1e-4)
+
+
+def test_a_step_asks_the_device_for_its_losses_alone(graph, monkeypatch):
+    config, _ = method_config(graph, "paretognn", overrides={**SMALL, "steps": 3})
+    with far_device(monkeypatch) as device:
+        prepared, _ = prepare(graph, config.features, device)
+        model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width))
+        stepper = MultiTaskStepper(model.to(device), prepared, config)
+        stepper.step()  # what is kept from then on
+        with read() as reads:
+            stepper.step()
+    assert reads == [(5 + 5 + 5 * 5,)]  # losses, gradient norms, Gram matrix

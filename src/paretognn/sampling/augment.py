@@ -21,7 +21,7 @@ class Augmentation(BaseModel):
     node_drop: float = Field(0.0, ge=0, lt=1)
 
 
-def pair_uniform(low: Tensor, high: Tensor, key: int) -> Tensor:
+def pair_uniform(low: Tensor, high: Tensor, key: Tensor | int) -> Tensor:
     """A number in [0, 1) for every unordered pair that depends on the pair and the key alone (float32 [E]).
 
     A hash instead of a stream of random numbers: both directions of a pair get the same number without any
@@ -56,7 +56,7 @@ def augment(subgraph: Subgraph, settings: Augmentation, generator: torch.Generat
             torch.arange(n, device=device), indptr[1:] - indptr[:-1], output_size=len(indices)
         )
         if settings.edge_drop > 0:
-            key = int(torch.randint(2**62, (1,), generator=generator, device=device))
+            key = torch.randint(2**62, (1,), generator=generator, device=device)
             uniform = pair_uniform(torch.minimum(rows, indices), torch.maximum(rows, indices), key)
             keep = uniform >= settings.edge_drop
         if row_mask is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -48,6 +49,11 @@ class DeviceGraph:
         """The columns of stored entries, int64."""
         return self.indices[entries].long()
 
+    @cached_property
+    def longest(self) -> int:
+        """The most neighbours that a node has."""
+        return int(self.degrees().max()) if self.num_nodes else 0
+
     @property
     def device(self) -> torch.device:
         return self.indices.device
@@ -77,7 +83,7 @@ class DeviceGraph:
         last = self.num_entries - 1
         if last < 0 or len(source) == 0:
             return torch.full_like(source, -1)
-        for _ in range(int((high - low).max()).bit_length()):
+        for _ in range(self.longest.bit_length()):
             middle = (low + high) // 2
             before = (low < high) & (self.targets(middle.clamp(max=last)) < target)
             low = torch.where(before, middle + 1, low)

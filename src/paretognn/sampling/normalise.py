@@ -31,7 +31,10 @@ class NormalisedRows:
     def _entries(self, start: int, stop: int) -> tuple[Tensor, slice]:
         """The row, counted from ``start``, of every entry of these rows; and where the entries are."""
         counts = self.indptr[start + 1 : stop + 1] - self.indptr[start:stop]
-        entries = slice(int(self.indptr[start]), int(self.indptr[stop]))
+        if stop - start == len(self.indptr) - 1:  # without asking the device
+            entries = slice(0, len(self.indices))
+        else:
+            entries = slice(int(self.indptr[start]), int(self.indptr[stop]))
         row = torch.arange(stop - start, device=counts.device)
         return torch.repeat_interleave(row, counts, output_size=entries.stop - entries.start), entries
 

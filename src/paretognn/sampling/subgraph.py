@@ -40,7 +40,9 @@ class Subgraph:
 
     def structure(self) -> DeviceGraph:
         """Its edges as a graph of their own, to look pairs up in; the features stay the parent's."""
-        return DeviceGraph(self.indptr, self.indices, self.weights, self.parent.features)
+        own = DeviceGraph(self.indptr, self.indices, self.weights, self.parent.features)
+        own.longest = self.parent.longest  # no less than its own, and known
+        return own
 
 
 def whole(graph: DeviceGraph) -> Subgraph:
