@@ -22,11 +22,12 @@ from paretognn.downstream import evaluate_embeddings, metis_partition, split_lin
 from paretognn.graph import Graph
 from paretognn.methods import control_embeddings, method_config
 from paretognn.methods.controls import CONTROLS
-from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, recipe, said_of
+from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, candidates, recipe, said_of
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train, untrained
 from paretognn.training.assembly import Assembly, AssemblySettings
 from paretognn.training.inference import embed
 from paretognn.training.prepare import prepare
+from paretognn.training.trainer import reassembled
 
 TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-usa", "airports-europe")
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
@@ -35,7 +36,7 @@ TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
 def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     """Of the recipe by name: whose output stands beside the blocks, and the settings."""
     plain = config.model_dump()
-    best = recipe(plain)
+    best = recipe(plain, False)
     blocks = best["blocks"]
     # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
     source = "raw-features" if config.features == "row" else "features"
@@ -44,7 +45,7 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
         **{f"encoder alone, smoothing {k}": ("trained", {"smoothing": k}) for k in SMOOTHINGS if k},
         "the recipe": ("trained", best),
         **{
-            f"smoothing {k}, positions of {w:g}": ("trained", recipe(plain, k, w))
+            f"smoothing {k}, positions of {w:g}": ("trained", recipe(plain, False, k, w))
             for w in POSITIONS
             for k in SMOOTHINGS
             if (k, w) != (SMOOTHING, POSITION)
@@ -57,6 +58,9 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
         features = {"source": source, "hops": hops, "width": width}
         other = {**best, "blocks": {**blocks, "position": position, "features": features}}
         made[f"{width} columns of {name} features in place of positions"] = "trained", other
+    made["own features, encoder"] = "trained", candidates(plain, True)[0]
+    made["own features, the recipe"] = "trained", recipe(plain, True)
+    made["own features, smoothing 0, positions of 0.5"] = "trained", recipe(plain, True, 0)
     made["untrained encoder"] = "untrained", best
     made["no encoder"] = "none", {"blocks": blocks}
     return made
@@ -73,6 +77,10 @@ class Encoded:
         if not folder.model_file.exists():
             train(graph, config, folder=folder, resume=True)
         self.trained = TrainedEncoder.load(folder)
+        if self.trained.config != config:  # another recipe is judged since
+            assert self.trained.config.of_training() == config.of_training()
+            folder.write_config(config)
+            self.trained, _ = reassembled(self.trained, graph, config, folder)
         raw = untrained(graph, config, "cpu")
         self.outputs = {
             kind: embed(made.encoder, self.placed) for kind, made in (("trained", self.trained), ("untrained", raw))

@@ -86,9 +86,12 @@ def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
     body, losses = [], []
     for graph in graphs:
         found = {line["variant"]: line for line in lines if line["graph"] == graph}
-        tried = {k: v["average"] for k, v in found.items() if k.startswith(("smoothing", "encoder", "the recipe"))}
+        own = " of own " in found["auto"]["judged"][0]  # what stands beside the encoder of such a graph
+        recipe = "own features, the recipe" if own else "the recipe"
+        tried_with = ("smoothing", "encoder", "the recipe", *(["own features"] if own else []))
+        tried = {k: v["average"] for k, v in found.items() if k.startswith(tried_with)}
         best = max(tried, key=lambda variant: tried[variant])
-        losses.append([tried[best] - found[variant]["average"] for variant in ("auto", "the recipe", "encoder alone")])
+        losses.append([tried[best] - found[variant]["average"] for variant in ("auto", recipe, "encoder alone")])
         row = [graph, found["auto"]["judged"][0], f"{found['auto']['average']:.1f}", best, f"{tried[best]:.1f}"]
         body.append([*row, *(f"{loss:.1f}" for loss in losses[-1])])
     body.append(["mean", "", "", "", "", *(f"{loss:.2f}" for loss in np.mean(losses, axis=0))])

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from paretognn.downstream.twins import twin_groups
 from paretognn.graph import Features, Graph, summarise
 from paretognn.graph.homophily import feature_homophily
+from paretognn.graph.own_features import own_features_tell, told_by_features
 from paretognn.graph.region import walked_region
 from paretognn.methods.presets import looks_like_words, preset_settings
 
@@ -48,14 +49,14 @@ class Advice:
 def advise(graph: Graph, summary: dict[str, Any] | None = None) -> Advice:
     """``summary``: that of `summarise`, where it is there."""
     summary = summarise(graph) if summary is None else summary
-    preset_why = preset_settings("auto", graph)[1]
+    preset_why, own = preset_settings("auto", graph)[1], own_features_tell(graph)
     if graph.stored is not None:  # a part of it is looked at: it need not fit into memory
         graph = walked_region(graph, 0)
     alike = feature_homophily(graph) if summary["features"]["count"] and graph.num_edges else None
     twins, crossing = _twins(graph)
-    method, why = _method(graph)
+    method, why = _method(graph, own)
     return Advice(
-        words=(*_structure(summary), _features(graph, summary["features"], alike), *_labels(summary["labels"])),
+        words=(*_structure(summary), _features(graph, summary["features"], alike, own), *_labels(summary["labels"])),
         preset="auto",
         preset_why=preset_why,
         method=method,
@@ -98,7 +99,7 @@ def _structure(s: dict[str, Any]) -> list[str]:
     return [*lines, f"{s['components']:,} components, the largest with {_percent(share)} of the nodes"]
 
 
-def _features(graph: Graph, f: dict[str, Any], alike: float | None) -> str:
+def _features(graph: Graph, f: dict[str, Any], alike: float | None, own: bool) -> str:
     if not f["count"]:
         return "no features: they will be made from degrees and diffused random vectors of the ids"
     kind = "a bag of words, or of other things that a node has or has not" if looks_like_words(graph.features) else ""
@@ -106,7 +107,11 @@ def _features(graph: Graph, f: dict[str, Any], alike: float | None) -> str:
     if alike is None:
         return f"features are {kind}"
     said = "are more alike than strangers" if alike >= HOMOPHILY else "are hardly more alike than strangers"
-    return f"features are {kind}; neighbours {said} (feature homophily {alike:.3f})"
+    line = f"features are {kind}; neighbours {said} (feature homophily {alike:.3f})"
+    if own:
+        told = "{:.0%} by its others, {:.0%} by its neighbours'".format(*told_by_features(graph))
+        line += f"; a node's own features tell what its neighbours' do not (half of them: {told})"
+    return line
 
 
 def _labels(labels: dict[str, Any] | None) -> list[str]:
@@ -122,7 +127,7 @@ def _labels(labels: dict[str, Any] | None) -> list[str]:
     return [f"neighbours {said} (edge homophily {own:.3f}, by chance {chance:.3f})"]
 
 
-def _method(graph: Graph) -> tuple[str | None, str]:
+def _method(graph: Graph, own: bool) -> tuple[str | None, str]:
     if not graph.num_edges:
         return None, (
             "without edges an encoder sees one row at a time; from Python, ParetoGNN().fit(matrix) joins every row to "
@@ -131,6 +136,7 @@ def _method(graph: Graph) -> tuple[str | None, str]:
     return "auto", (
         "the encoder of --method paretognn; held-out edges and a partition, never labels, choose whether its output is "
         "smoothed, and whether positions and degrees, which need no training, stand beside it"
+        + ("; own features do, since they tell what neighbours' do not" if own else "")
     )
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from paretognn.errors import InputError
 from paretognn.graph import Graph
+from paretognn.graph.own_features import own_features_tell
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
-from paretognn.methods.recipe import alternatives, recipe
+from paretognn.methods.recipe import candidates, recipe
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
@@ -53,12 +54,13 @@ def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
 
 
 def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": recipe(settings)}
+    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": recipe(settings, own_features_tell(graph))}
 
 
 def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     """ParetoGNN's encoder, its output put together as a judge without labels prefers after training."""
-    return {**_reconciled(settings, graph, "mgda", "l2"), "alternatives": alternatives(settings)}
+    first, *others = candidates(settings, own_features_tell(graph))
+    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": first, "alternatives": others}
 
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
@@ -108,12 +110,13 @@ def method_config(
     tree = {"method": row.name, "preset": preset, **row.row(merge(settings, _widths(overrides)), graph)}
     if sampler is not None:
         tree = _sampled(tree, sampler)
-    if "assembly" in overrides:
-        tree.pop("alternatives", None)  # it is asked for, not to be chosen
+    if "assembly" in overrides and tree.pop("alternatives", None):
+        tree.pop("assembly")  # it is asked for, not to be chosen
     asked = overrides.get("reconciler")
     if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
         tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
     if graph.stored is not None and tree.pop("alternatives", None):
+        tree.pop("assembly", None)
         why += "; the graph is on disk, so nothing stands beside the encoder's output"
     config = make_config(merge(tree, overrides))
     if graph.stored is not None and (config.assembly != AssemblySettings() or config.alternatives):

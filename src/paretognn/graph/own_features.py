@@ -1,0 +1,82 @@
+"""Whether nodes' own features say what their neighbours' do not.
+
+Labels are not needed to see it. The columns are split into two halves: traits of a node let one half be told from the
+other, names of nodes do not. Where a node's own half tells much and the mean of its neighbours' half tells little, a
+convolution, which mixes a node with its neighbours, loses what the node says of itself.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretognn.graph.graph import Graph
+
+TELLS, FEWER = 0.05, 0.2
+"""Own features tell something from this share of the other half's variance on, and neighbours' little below that share
+of it. Set on graphs outside the paper's tables (docs/does-training-pay.md)."""
+_FEWEST, _NODES, _SPLITS, _COMPONENTS = 100, 4000, 3, 32
+_RIDGES = (0.03, 0.3, 3.0, 30.0)
+"""Over the mean variance of a component."""
+_known: WeakKeyDictionary[Graph, tuple[float, float]] = WeakKeyDictionary()
+
+
+def own_features_tell(graph: Graph) -> bool:
+    """Whether ``graph`` is one where own features tell much, and those of neighbours little."""
+    own, neighbours = told_by_features(graph)
+    return own >= TELLS and neighbours < FEWER * own
+
+
+def told_by_features(graph: Graph) -> tuple[float, float]:
+    """Share of the variance of one half of the columns, on nodes held out, that a ridge regression tells from the other
+    half: the node's own, and the mean of its neighbours'. Of at most 4,000 nodes, the mean over three splits, never
+    below 0; 0 where there are no features, no edges or less than 100 nodes, and for a graph on disk."""
+    if graph not in _known:
+        few = graph.stored is not None or graph.num_features < 2 or not graph.num_edges or graph.num_nodes < _FEWEST
+        told = [(0.0, 0.0)] if few else [_told(graph, np.random.default_rng(seed)) for seed in range(_SPLITS)]
+        own, neighbours = np.mean(told, axis=0)
+        _known[graph] = float(own), float(neighbours)
+    return _known[graph]
+
+
+def _told(graph: Graph, rng: np.random.Generator) -> tuple[float, float]:
+    n = graph.num_nodes
+    some = np.sort(rng.choice(n, min(n, _NODES), replace=False))
+    near = graph.adjacency()[some]
+    assert graph.features is not None
+    own, summed = (sp.csr_array(each, dtype=np.float64) for each in (graph.features[some], near @ graph.features))
+    mean, square = (np.asarray(each.mean(axis=0)).ravel() for each in (own, own.multiply(own)))
+    variance = square - mean**2
+    scale = sp.diags_array(np.where(variance > 1e-10, 1 / np.sqrt(np.maximum(variance, 1e-10)), 0))
+    total = np.asarray(near.sum(axis=1)).ravel()
+    neighbours = sp.diags_array(1 / np.where(total > 0, total, 1)) @ summed
+    asked, given = np.array_split(rng.permutation(graph.num_features), 2)
+    order = rng.permutation(len(some))
+    target = _components((own @ scale)[:, asked])[order]
+    by_own, by_neighbours = (_components((each @ scale)[:, given])[order] for each in (own, neighbours))
+    return _explained(by_own, target), _explained(by_neighbours, target)
+
+
+def _components(matrix: sp.csr_array) -> np.ndarray:
+    """The leading left singular vectors times their values, float64 [n, <= 32]."""
+    from sklearn.utils.extmath import randomized_svd  # takes a second to load
+
+    u, s, _ = randomized_svd(matrix, min(_COMPONENTS, *matrix.shape), n_iter=4, random_state=0)
+    return np.asarray(u * s)
+
+
+def _explained(given: np.ndarray, target: np.ndarray) -> float:
+    """R^2, at the best ridge, of the second half of the rows, with the first half to learn from."""
+    learnt = len(given) // 2
+    given, target = (each - each[:learnt].mean(axis=0) for each in (given, target))
+    gram = given[:learnt].T @ given[:learnt]
+    if not gram.any() or not target[learnt:].any():
+        return 0.0
+    unit = np.trace(gram) / len(gram) * np.eye(len(gram))
+    rests = (
+        target[learnt:] - given[learnt:] @ np.linalg.solve(gram + ridge * unit, given[:learnt].T @ target[:learnt])
+        for ridge in _RIDGES
+    )
+    return max(0.0, 1 - min(np.square(rest).sum() for rest in rests) / np.square(target[learnt:]).sum())
