@@ -64,3 +64,9 @@ def test_graphs_that_are_too_small_to_tell(width):
         source = np.array(list(ends), dtype=np.int64)
         graph = build_graph(n, source, (source + 1) % n, features=np.ones((n, width), dtype=np.float32))
         assert told_by_features(graph) == (0.0, 0.0)
+
+
+def test_numbers_near_the_largest_do_not_overflow():
+    own, neighbours = told_by_features(graph_of(lambda *given: traits(*given) * np.float32(4e37), shared=False))
+    assert own > 0.4
+    assert neighbours < 0.05

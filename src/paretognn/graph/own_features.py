@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from paretognn.graph.graph import Graph
 
@@ -35,7 +36,8 @@ def told_by_features(graph: Graph) -> tuple[float, float]:
     below 0; 0 where there are no features, no edges or less than 100 nodes, and for a graph on disk."""
     if graph not in _known:
         few = graph.stored is not None or graph.num_features < 2 or not graph.num_edges or graph.num_nodes < _FEWEST
-        told = [(0.0, 0.0)] if few else [_told(graph, np.random.default_rng(seed)) for seed in range(_SPLITS)]
+        with threadpool_limits(1):  # matrices so small that threads wait for each other, for long beside other work
+            told = [(0.0, 0.0)] if few else [_told(graph, np.random.default_rng(seed)) for seed in range(_SPLITS)]
         own, neighbours = np.mean(told, axis=0)
         _known[graph] = float(own), float(neighbours)
     return _known[graph]
@@ -44,14 +46,16 @@ def told_by_features(graph: Graph) -> tuple[float, float]:
 def _told(graph: Graph, rng: np.random.Generator) -> tuple[float, float]:
     n = graph.num_nodes
     some = np.sort(rng.choice(n, min(n, _NODES), replace=False))
-    near = graph.adjacency()[some]
+    near = graph.adjacency()[some].astype(np.float64)
+    met, near.indices = np.unique(near.indices, return_inverse=True)
+    near.resize(len(some), len(met))
     assert graph.features is not None
-    own, summed = (sp.csr_array(each, dtype=np.float64) for each in (graph.features[some], near @ graph.features))
+    own, theirs = (sp.csr_array(graph.features[nodes], dtype=np.float64) for nodes in (some, met))
     mean, square = (np.asarray(each.mean(axis=0)).ravel() for each in (own, own.multiply(own)))
     variance = square - mean**2
     scale = sp.diags_array(np.where(variance > 1e-10, 1 / np.sqrt(np.maximum(variance, 1e-10)), 0))
     total = np.asarray(near.sum(axis=1)).ravel()
-    neighbours = sp.diags_array(1 / np.where(total > 0, total, 1)) @ summed
+    neighbours = sp.diags_array(1 / np.where(total > 0, total, 1)) @ (near @ theirs)
     asked, given = np.array_split(rng.permutation(graph.num_features), 2)
     order = rng.permutation(len(some))
     target = _components((own @ scale)[:, asked])[order]
