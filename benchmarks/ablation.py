@@ -60,7 +60,7 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
         made[f"{width} columns of {name} features in place of positions"] = "trained", other
     made["own features, encoder"] = "trained", candidates(plain, True)[0]
     made["own features, the recipe"] = "trained", recipe(plain, True)
-    made["own features, smoothing 0, positions of 0.5"] = "trained", recipe(plain, True, 0)
+    made["own features, smoothing 2"] = "trained", recipe(plain, True, 2)
     made["untrained encoder"] = "untrained", best
     made["no encoder"] = "none", {"blocks": blocks}
     return made

@@ -32,7 +32,7 @@ def test_words_tell_the_columns_that_a_graph_has():
     graph = make_graph(40, 4)
     trained, rows = train(graph, method_config(graph, "best", overrides=FAST)[0])
     assert said_of(trained.assembly.found()) == (
-        "120 components of the encoder's output, smoothed 2 times; beside it 40 of position (0.5), 8 of degree (0.3)"
+        "120 components of the encoder's output; beside it 40 of position (0.5), 8 of degree (0.3)"
     )
     assert rows.shape[1] == 120 + 40 + 8
 
@@ -41,7 +41,7 @@ def test_in_words():
     graph = make_graph()
     assert said_of(method_config(graph, "paretognn")[0].assembly) == "the encoder's output"
     assert said_of(method_config(graph, "best")[0].assembly) == (
-        "120 components of the encoder's output, smoothed 2 times; beside it 128 of position (0.5), 8 of degree (0.3)"
+        "120 components of the encoder's output; beside it 128 of position (0.5), 8 of degree (0.3)"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from paretognn.training.assembly import AssemblySettings
 
-SMOOTHING, POSITION, OWN = 2, 0.5, 1.5
+SMOOTHING, POSITION, OWN = 0, 0.5, 1.5
 """Of `best`: steps of smoothing, and the length of the rows of positions and of own features."""
 POSITION_SHARE, DEGREE_SHARE, OWN_SHARE = 2, 32, 16
 """A half of the columns are positions, one in 32 is a degree's, one in 16 is for own features where these tell what
