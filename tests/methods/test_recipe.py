@@ -1,7 +1,11 @@
+import numpy as np
 import pytest
 
 from made import make_graph
+from paretognn.graph import build_graph
 from paretognn.methods import method_config
+from paretognn.methods.advice import advise
+from paretognn.methods.presets import PRESETS
 from paretognn.methods.recipe import said_of
 from paretognn.training import train
 
@@ -26,6 +30,42 @@ def test_auto_chooses_among_the_encoder_alone_and_the_recipe():
     own = {"method", "assembly", "alternatives"}
     assert auto.model_dump(exclude=own) == best.model_dump(exclude=own) == plain.model_dump(exclude=own)
     assert len({each.model_dump_json() for each in (auto.assembly, *auto.alternatives)}) == 12
+
+
+@pytest.fixture
+def tells():
+    """A graph whose nodes have traits that their neighbours do not share."""
+    r = np.random.default_rng(0)
+    kinds = r.integers(0, 3, 200)
+    features = (r.standard_normal((3, 30))[kinds] + 0.5 * r.standard_normal((200, 30)) > 0).astype(np.float32)
+    return build_graph(200, r.integers(0, 200, 800), r.integers(0, 200, 800), features=features)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_own_features_stand_beside_the_encoder_where_they_tell(tells, preset):
+    best, auto = (method_config(tells, method, preset)[0] for method in ("best", "auto"))
+    source = "raw-features" if best.features == "row" else "features"
+    for assembly in (best.assembly, auto.assembly, *auto.alternatives):
+        assert assembly.blocks["own"].model_dump() == {"source": source, "hops": 0, "width": 16, "weight": 1.5}
+        assert assembly.width(256) == 256
+    assert best.assembly in auto.alternatives
+    assert len({each.model_dump_json() for each in (auto.assembly, *auto.alternatives)}) == 12
+
+
+def test_own_features_are_part_of_the_embedding_and_of_the_advice(tells):
+    trained, rows = train(tells, method_config(tells, "auto", overrides=FAST)[0])
+    assert "16 of own (1.5)" in said_of(trained.assembly.settings)
+    assert rows.shape == (200, trained.width)
+    np.testing.assert_allclose(trained.embed(tells), rows, atol=1e-5)
+    advice = advise(tells)
+    assert "tell what its neighbours' do not" in " ".join(advice.words)
+    assert "own features do" in advice.method_why
+
+
+def test_an_assembly_that_is_asked_for_has_no_own_features(tells):
+    config, _ = method_config(tells, "auto", overrides={"assembly": {"smoothing": 4}})
+    assert config.assembly.model_dump() == {"smoothing": 4, "components": None, "blocks": {}}
+    assert config.alternatives == []
 
 
 def test_words_tell_the_columns_that_a_graph_has():

@@ -42,7 +42,7 @@ def _beside(settings: dict[str, Any], own: bool, smoothing: int, blocks: dict[st
     width = settings["encoder"]["hidden_dims"][-1]
     if own:
         # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
-        source = "raw-features" if settings["features"] == "row" else "features"
+        source = "raw-features" if settings.get("features") == "row" else "features"
         blocks = {"own": {"source": source, "width": width // OWN_SHARE, "weight": OWN}, **blocks}
     blocks = {name: block for name, block in blocks.items() if block["width"]}
     if not blocks:
