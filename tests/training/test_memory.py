@@ -71,3 +71,13 @@ def test_memory_is_flat_over_many_steps(tmp_path):
     config = make_config(merge(SMALL, {"steps": 400, "checkpoint": {"every_steps": 50}}))
     train(make_graph(), config, folder=RunFolder(tmp_path), trackers=[EachStep(report)])
     assert taken[400] - taken[100] < 16 << 20
+
+
+def test_a_gpu_need_not_hold_the_features_that_stay_on_the_host(monkeypatch):
+    graph = make_graph(60_000, 2, 50)  # more than a batch and its neighbours
+    config = method_config(graph, "paretognn")[0]
+    needed = []
+    for fits in (True, False):
+        monkeypatch.setattr(memory, "fits", lambda size, device, fits=fits: fits)
+        needed.append(memory.estimate(graph, config, "cuda"))
+    assert needed[0] - needed[1] >= graph.features.size * 4

@@ -72,7 +72,7 @@ def estimate(graph: Graph, config: TrainConfig, device: str = "cpu") -> int:
     # features are stored already. The factor is from measured peaks (benchmarks/memory.py).
     embedding = 1.5 * n * 4 * max(2 * b + a for a, b in zip([0, *widths], widths, strict=False))
     if graph.stored is not None or (on_gpu and not fits(int(embedding), torch.device(device))):
-        near = min(n, ROWS // FEWER) * (1 + entries / n)
+        near = min(n, min(n, ROWS // FEWER) * (1 + entries / n))  # distinct neighbours of a batch
         embedding = 4 * (near * 6 * width_in + ROWS * (4 * entries / n + 3 * max(widths)))
     blocks = [block for each in (config.assembly, *config.alternatives) for block in each.blocks.values()]
     # A block's basis, its image and what orthogonalising them takes; then all that is put together, twice.
