@@ -31,15 +31,15 @@ from paretognn.training.trainer import reassembled
 
 TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-usa", "airports-europe")
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
+OWN_TRIED = ((8, 1.5), (32, 1.5), (16, 0.75), (16, 3.0))
+"""Columns of own features, and the length of their rows, beside those of the recipe."""
 
 
 def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
     """Of the recipe by name: whose output stands beside the blocks, and the settings."""
     plain = config.model_dump()
-    best = recipe(plain, False)
-    blocks = best["blocks"]
-    # Words count as often as they are there: an encoder needs rows of one size, a linear code does not.
-    source = "raw-features" if config.features == "row" else "features"
+    best, with_own = recipe(plain, False), recipe(plain, True)
+    blocks, own = best["blocks"], with_own["blocks"]["own"]
     made = {
         "encoder alone": ("trained", {}),
         **{f"encoder alone, smoothing {k}": ("trained", {"smoothing": k}) for k in SMOOTHINGS if k},
@@ -55,12 +55,17 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
         made[f"without {name}"] = "trained", {**best, "blocks": {k: v for k, v in blocks.items() if k != name}}
     for hops, name, width in ((2, "the neighbours'", 64), (0, "the node's own", 32)):
         position = {**blocks["position"], "width": blocks["position"]["width"] - width}
-        features = {"source": source, "hops": hops, "width": width}
+        features = {"source": own["source"], "hops": hops, "width": width}
         other = {**best, "blocks": {**blocks, "position": position, "features": features}}
         made[f"{width} columns of {name} features in place of positions"] = "trained", other
     made["own features, encoder"] = "trained", candidates(plain, True)[0]
-    made["own features, the recipe"] = "trained", recipe(plain, True)
+    made["own features, the recipe"] = "trained", with_own
     made["own features, smoothing 2"] = "trained", recipe(plain, True, 2)
+    for width, length in OWN_TRIED:
+        components = with_own["components"] + own["width"] - width
+        tried = {**with_own["blocks"], "own": {**own, "width": width, "weight": length}}
+        settings = {**with_own, "components": components, "blocks": tried}
+        made[f"own features, the recipe with {width} of length {length:g}"] = "trained", settings
     made["untrained encoder"] = "untrained", best
     made["no encoder"] = "none", {"blocks": blocks}
     return made

@@ -1,6 +1,6 @@
 """Markdown of docs/does-training-pay.md, from stored cells and ablations, and its figure.
 
-python benchmarks/recipe_tables.py benchmarks/store benchmarks/results/recipe/ablation.jsonl [--figure FILE.svg]
+python benchmarks/recipe_tables.py benchmarks/store benchmarks/results/recipe [--figure FILE.svg]
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
         own = " of own " in found["auto"]["judged"][0]  # what stands beside the encoder of such a graph
         recipe = "own features, the recipe" if own else "the recipe"
         tried_with = ("smoothing", "encoder", "the recipe", *(["own features"] if own else []))
-        tried = {k: v["average"] for k, v in found.items() if k.startswith(tried_with)}
+        tried = {k: v["average"] for k, v in found.items() if k.startswith(tried_with) and " with " not in k}
         best = max(tried, key=lambda variant: tried[variant])
         losses.append([tried[best] - found[variant]["average"] for variant in ("auto", recipe, "encoder alone")])
         row = [graph, found["auto"]["judged"][0], f"{found['auto']['average']:.1f}", best, f"{tried[best]:.1f}"]
@@ -97,6 +97,24 @@ def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
     body.append(["mean", "", "", "", "", *(f"{loss:.2f}" for loss in np.mean(losses, axis=0))])
     head = ["graph", "judged", "average", "best by labels", "average", "regret of `auto`"]
     yield from table([*head, "of always `best`", "of always the encoder alone"], body)
+
+
+def training(lines: list[dict[str, Any]]) -> Iterator[str]:
+    """The default trained in other ways: by other tasks, reconcilers, rates, and for longer."""
+    graphs = list(dict.fromkeys(line["graph"] for line in lines))
+    found: dict[str, dict[str, float]] = {}
+    for line in lines:
+        settings = [text for text in line["set"] if not text.startswith("steps=")]
+        way = ", ".join([f"{line['steps']} steps", *(f"`{text}`" for text in settings)])
+        found.setdefault(way, {})[line["graph"]] = line["average"]
+    first = next(iter(found.values()))
+    body = []
+    for way, scores in found.items():
+        apart = float(np.mean([scores[graph] - first[graph] for graph in graphs]))
+        body.append(
+            [way, f"{np.mean(list(scores.values())):.1f}", f"{apart:+.1f}", *(f"{scores[g]:.1f}" for g in graphs)]
+        )
+    yield from table(["trained", "mean", "beside the first", *graphs], body)
 
 
 def draw(scores: Scores, path: Path) -> None:
@@ -132,17 +150,19 @@ def draw(scores: Scores, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store", type=Path)
-    parser.add_argument("ablation", type=Path)
+    parser.add_argument("results", type=Path, help="folder of ablation.jsonl and training.jsonl")
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
     scores, cells = stored(asked.store)
-    lines = rows_of(asked.ablation)
+    lines = rows_of(asked.results / "ablation.jsonl")
     print("## By graph\n")
     print("\n".join(pay(scores, cells)))
     print("## What each part adds\n")
     print("\n".join(ablation(lines)))
     print("## The judge without labels\n")
-    print("\n".join(regret(lines)).rstrip())
+    print("\n".join(regret(lines)))
+    print("## Which tasks, and how together\n")
+    print("\n".join(training(rows_of(asked.results / "training.jsonl"))).rstrip())
     if asked.figure:
         draw(scores, asked.figure)
 

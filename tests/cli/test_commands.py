@@ -19,12 +19,12 @@ def test_inspect_and_datasets(tables, capsys):
     assert content["graph"]["nodes"] == 61
     assert content["presets"]["auto"]["memory_bytes"] > 0
     advice = content["advice"]
-    assert (advice["preset"], advice["method"]) == ("auto", "auto")
+    assert (advice["preset"], advice["method"]) == ("auto", "best")
     assert -1 < advice["feature_homophily"] < 1
     assert run(["inspect", *graph_of(folder)]) == 0
     text = capsys.readouterr().out
     assert "preset quick" in text
-    assert "advice: paretognn train --preset auto --method auto" in text
+    assert "advice: paretognn train --preset auto --method best" in text
     assert all(warning in text for warning in advice["warnings"])
     assert run(["datasets"]) == 0
     assert "ogbn-products" in capsys.readouterr().out

@@ -30,6 +30,25 @@ def test_a_control_is_not_trained(tables, capsys):
     assert "'spectral' is a control" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        (None, "an embedding is: "),
+        ("best", "an embedding is: "),
+        ("auto", "chosen without labels: "),
+        ("paretognn", None),
+    ],
+)
+def test_what_an_embedding_is_put_together_of_is_said(tables, capsys, method, said):
+    folder, _ = tables
+    named = [] if method is None else ["--method", method]
+    assert run(["train", *graph_of(folder), "--out", str(folder / "R"), "--steps", "1", *FAST, *named]) == 0
+    text = capsys.readouterr().err
+    assert RunFolder(folder / "R").config().method == (method or "best")
+    assert [line for line in ("an embedding is: ", "chosen without labels: ") if line in text] == [said] * bool(said)
+    assert ("encoder's output" in text) is bool(said)
+
+
 def test_a_run_folder_holds_what_it_should(trained):
     folder, _ = trained
     names = {str(p.relative_to(folder / "R")).split("/")[0] for p in (folder / "R").rglob("*")}

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from made import make_graph
 from paretognn.graph import Split, as_graph, build_graph
 from paretognn.graph.homophily import feature_homophily
+from paretognn.methods import DEFAULT
 from paretognn.methods.advice import advise, format_advice
 
 
@@ -30,10 +31,10 @@ def test_a_graph_without_flaws_has_no_warning():
         graph = as_graph((ring(40), features, np.arange(40) % 3))
         advice = advise(graph)
         assert advice.warnings == ()
-        assert (advice.preset, advice.method, advice.twins) == ("auto", "auto", 0)
+        assert (advice.preset, advice.method, advice.twins) == ("auto", DEFAULT, 0)
         assert advice.feature_homophily == feature_homophily(graph)
         assert "every node can be reached from every other" in advice.words
-        assert json.loads(json.dumps(asdict(advice)))["method"] == "auto"
+        assert json.loads(json.dumps(asdict(advice)))["method"] == DEFAULT
 
 
 def test_alike_neighbours_and_strangers_are_told_apart():

@@ -59,7 +59,7 @@ def test_own_features_are_part_of_the_embedding_and_of_the_advice(tells):
     np.testing.assert_allclose(trained.embed(tells), rows, atol=1e-5)
     advice = advise(tells)
     assert "tell what its neighbours' do not" in " ".join(advice.words)
-    assert "own features do" in advice.method_why
+    assert "the nodes' own features (they tell what neighbours' do not)" in advice.method_why
 
 
 def test_an_assembly_that_is_asked_for_has_no_own_features(tells):

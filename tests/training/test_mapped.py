@@ -15,7 +15,7 @@ from paretognn.cli.main import run
 from paretognn.errors import InputError
 from paretognn.graph.mapped import open_store
 from paretognn.graph.table_options import TableOptions
-from paretognn.methods import method_config
+from paretognn.methods import method_config, run_method
 from paretognn.nn.off_device import MappedStore
 from paretognn.private_peak import PrivatePeak
 from paretognn.training import make_config, read_embeddings, train, write_embeddings
@@ -123,11 +123,17 @@ def test_the_commands_take_a_store(store, tmp_path, monkeypatch, capsys):
 
 def test_blocks_beside_the_encoder_need_the_graph_in_memory(store):
     graph = open_store(store, True)
-    for method, own in (("best", {}), ("paretognn", {"assembly": {"components": 3}})):
+    for method, own in (("best", {"assembly": {"smoothing": 2}}), ("paretognn", {"assembly": {"components": 3}})):
         with pytest.raises(InputError, match="this one is on disk"):
             method_config(graph, method, overrides=own)
-    config, _ = method_config(graph, "auto")
-    assert not config.alternatives
+    alone, _ = method_config(graph, "paretognn")
+    for method in ("best", "auto"):
+        config, why = method_config(graph, method)
+        assert (config.assembly, config.alternatives) == (alone.assembly, [])
+        assert "nothing stands beside the encoder's output" in why
+    in_memory, _ = method_config(open_store(store, False), "best")
+    with pytest.raises(InputError, match="this one is on disk"):  # its embeddings were made with blocks
+        method_config(graph, run_method(in_memory))
 
 
 def test_a_disk_that_others_fill_is_noticed_before_a_layer_is_computed(store, monkeypatch):

@@ -35,6 +35,7 @@ from paretognn.training import (
     write_embeddings,
 )
 from paretognn.training import train as train_encoder
+from paretognn.training.assembly import AssemblySettings
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
 from paretognn.training.ranks import ALONE, RankLost, Ranks, joined, launch, on_this_machine
@@ -179,8 +180,9 @@ def command(
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
-    if resolved.alternatives:
-        say(f"chosen without labels: {said_of(trained.assembly.found())}")
+    if resolved.alternatives or resolved.assembly != AssemblySettings():
+        how = "chosen without labels" if resolved.alternatives else "an embedding is"
+        say(f"{how}: {said_of(trained.assembly.found())}")
     seconds = time.monotonic() - started
     memory = {} if peak is None else {"memory_bytes": peak_memory(), **peak.to_json()}  # that of other machines
     taken = f", peak memory {peak_memory() / 2**30:.1f} GiB" if graph.stored is None else f", {peak}"

@@ -15,6 +15,7 @@ from paretognn.graph.homophily import feature_homophily
 from paretognn.graph.own_features import own_features_tell, told_by_features
 from paretognn.graph.region import walked_region
 from paretognn.methods.presets import looks_like_words, preset_settings
+from paretognn.methods.rows import DEFAULT
 
 HOMOPHILY = 0.06
 """Feature homophily below which neighbours are hardly more alike than strangers."""
@@ -50,11 +51,12 @@ def advise(graph: Graph, summary: dict[str, Any] | None = None) -> Advice:
     """``summary``: that of `summarise`, where it is there."""
     summary = summarise(graph) if summary is None else summary
     preset_why, own = preset_settings("auto", graph)[1], own_features_tell(graph)
-    if graph.stored is not None:  # a part of it is looked at: it need not fit into memory
+    on_disk = graph.stored is not None
+    if on_disk:  # a part of it is looked at: it need not fit into memory
         graph = walked_region(graph, 0)
     alike = feature_homophily(graph) if summary["features"]["count"] and graph.num_edges else None
     twins, crossing = _twins(graph)
-    method, why = _method(graph, own)
+    method, why = _method(graph, own, on_disk)
     return Advice(
         words=(*_structure(summary), _features(graph, summary["features"], alike, own), *_labels(summary["labels"])),
         preset="auto",
@@ -127,16 +129,18 @@ def _labels(labels: dict[str, Any] | None) -> list[str]:
     return [f"neighbours {said} (edge homophily {own:.3f}, by chance {chance:.3f})"]
 
 
-def _method(graph: Graph, own: bool) -> tuple[str | None, str]:
+def _method(graph: Graph, own: bool, on_disk: bool) -> tuple[str | None, str]:
     if not graph.num_edges:
         return None, (
             "without edges an encoder sees one row at a time; from Python, ParetoGNN().fit(matrix) joins every row to "
             "its nearest rows"
         )
-    return "auto", (
-        "the encoder of --method paretognn; held-out edges and a partition, never labels, choose whether its output is "
-        "smoothed, and whether positions and degrees, which need no training, stand beside it"
-        + ("; own features do, since they tell what neighbours' do not" if own else "")
+    if on_disk:
+        return DEFAULT, "the encoder of --method paretognn; the graph is on disk, so nothing stands beside its output"
+    beside = "the nodes' own features (they tell what neighbours' do not), " if own else ""
+    return DEFAULT, (
+        f"the encoder of --method paretognn; beside its leading components stand {beside}positions and degrees, "
+        "which need no training"
     )
 
 

@@ -53,14 +53,18 @@ def _evolved(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     return {**tree, "reconciler": {"name": "weighted-sum", "normalise": "none"}, "search": search}
 
 
+_paretognn = partial(_reconciled, name="mgda", normalise="l2")
+
+
 def _best(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
-    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": recipe(settings, own_features_tell(graph))}
+    """ParetoGNN's encoder beside what needs no training."""
+    return {**_paretognn(settings, graph), "assembly": recipe(settings, own_features_tell(graph))}
 
 
 def _auto(settings: dict[str, Any], graph: Graph) -> dict[str, Any]:
     """ParetoGNN's encoder, its output put together as a judge without labels prefers after training."""
     first, *others = candidates(settings, own_features_tell(graph))
-    return {**_reconciled(settings, graph, "mgda", "l2"), "assembly": first, "alternatives": others}
+    return {**_paretognn(settings, graph), "assembly": first, "alternatives": others}
 
 
 _SINGLE = {task.name.replace("_", "-"): task.name for task in PAPER}
@@ -70,7 +74,7 @@ _OWN: dict[str, Method] = {
     for method in (
         Method("best", _best),
         Method("auto", _auto),
-        Method("paretognn", partial(_reconciled, name="mgda", normalise="l2")),
+        Method("paretognn", _paretognn),
         Method("weighted-sum", partial(_reconciled, name="weighted-sum")),
         *(Method(name, partial(_single, task=task)) for name, task in _SINGLE.items()),
         *(Method(name, partial(_published, name=name)) for name in published_table()),
@@ -85,7 +89,7 @@ _OWN: dict[str, Method] = {
         Method("random-weights", partial(_reconciled, name="random")),
     )
 }
-DEFAULT = "auto"
+DEFAULT = "best"
 """What is trained on the command line where no method is named."""
 METHODS: Registry[Method] = Registry("method", "methods", Method, _OWN.items(), classes=False)
 
@@ -115,8 +119,8 @@ def method_config(
     asked = overrides.get("reconciler")
     if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
         tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
-    if graph.stored is not None and tree.pop("alternatives", None):
-        tree.pop("assembly", None)
+    if graph.stored is not None and row.row in (_best, _auto):
+        tree = {name: value for name, value in tree.items() if name not in ("assembly", "alternatives")}
         why += "; the graph is on disk, so nothing stands beside the encoder's output"
     config = make_config(merge(tree, overrides))
     if graph.stored is not None and (config.assembly != AssemblySettings() or config.alternatives):
