@@ -25,9 +25,9 @@ from paretognn.methods.controls import CONTROLS
 from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, candidates, recipe, said_of
 from paretognn.training import RunFolder, TrainConfig, TrainedEncoder, train, untrained
 from paretognn.training.assembly import Assembly, AssemblySettings
+from paretognn.training.frozen import reassembled
 from paretognn.training.inference import embed
 from paretognn.training.prepare import prepare
-from paretognn.training.trainer import reassembled
 
 TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-usa", "airports-europe")
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")

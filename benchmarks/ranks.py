@@ -20,10 +20,10 @@ from hardware import described
 from shapes import SHAPES
 
 from paretognn.methods import method_config
+from paretognn.training.frozen import build_encoder
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
 from paretognn.training.ranks import joined
-from paretognn.training.trainer import build_encoder
 
 
 def steps(shape: str, count: int) -> None:

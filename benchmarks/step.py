@@ -26,10 +26,10 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
     from paretognn.allocator import keep_freed_memory
     from paretognn.methods import method_config
     from paretognn.training.config import parse_assignments
+    from paretognn.training.frozen import build_encoder
     from paretognn.training.memory import peak_memory
     from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
     from paretognn.training.prepare import prepare
-    from paretognn.training.trainer import build_encoder
 
     keep_freed_memory()
     graph = graph_named(name)

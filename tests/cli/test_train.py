@@ -195,7 +195,7 @@ def test_a_signal_that_a_library_turns_into_its_own_error_still_is_an_interrupti
 
     folder, _ = trained
     monkeypatch.setattr(main, "_signals", [])
-    monkeypatch.setattr("paretognn.training.trainer.load_tensors", swallowed)
+    monkeypatch.setattr("paretognn.training.frozen.load_tensors", swallowed)
     capsys.readouterr()
     assert run(["embed", str(folder / "R"), "--out", str(folder / "x.csv")]) == 130
     assert capsys.readouterr().err == "interrupted\n"

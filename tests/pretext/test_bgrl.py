@@ -8,7 +8,7 @@ from made import SMALL, generator, make_graph, on_device
 from paretognn.nn import GCN, EncoderSettings
 from paretognn.pretext import BGRL
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
-from paretognn.training.trainer import build_encoder
+from paretognn.training.frozen import build_encoder
 
 ROW = {"tasks": {**dict.fromkeys(SMALL["tasks"]), "bgrl": {"predictor": 7, "horizon_steps": 10}}}
 

@@ -10,7 +10,7 @@ from made import generator, make_graph, on_device
 from paretognn.methods import method_config
 from paretognn.pretext import info_nce, task_class
 from paretognn.pretext.rep_decor import decorrelation, standardise
-from paretognn.training.trainer import build_encoder
+from paretognn.training.frozen import build_encoder
 
 
 def drawn(method, name="made", **over):

@@ -7,7 +7,7 @@ from paretognn.reconcile import PseudoHomophily, StepContext, pseudo_homophily
 from paretognn.reconcile.pseudo_homophily import soft_heterophily
 from paretognn.sampling import SamplerSettings
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
-from paretognn.training.trainer import build_encoder
+from paretognn.training.frozen import build_encoder
 
 
 def context(slopes, step=0):

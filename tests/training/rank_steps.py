@@ -10,8 +10,8 @@ import torch
 
 from made import SMALL, make_graph, on_device
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config
+from paretognn.training.frozen import build_encoder
 from paretognn.training.ranks import ALONE, joined
-from paretognn.training.trainer import build_encoder
 
 STEPS = 4
 IDLE = "mi_ng"

@@ -9,10 +9,11 @@ import numpy as np
 
 from paretognn.graph.mapped import node_parts, open_store
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, train
+from paretognn.training.frozen import build_encoder
 from paretognn.training.prepare import prepare
 from paretognn.training.ranks import joined
 from paretognn.training.split_features import split_over
-from paretognn.training.trainer import build_encoder, follow
+from paretognn.training.trainer import follow
 from training.rank_steps import STEPS, held
 from training.test_mapped import SETTINGS
 

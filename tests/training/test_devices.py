@@ -11,10 +11,10 @@ from paretognn.methods.controls import control_embeddings
 from paretognn.methods.rows import METHODS
 from paretognn.nn.off_device import HostStore
 from paretognn.training import EachStep, RunFolder, TrainedEncoder, train
+from paretognn.training.frozen import build_encoder
 from paretognn.training.inference import Near, near_rows
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
-from paretognn.training.trainer import build_encoder
 
 SMALL = {"steps": 2, "encoder": {"hidden_dims": [16, 8]}}
 

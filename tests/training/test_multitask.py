@@ -10,8 +10,8 @@ from paretognn.errors import NonFiniteError
 from paretognn.pretext import TASKS, PretextTask, RepDecor, TaskSettings
 from paretognn.reconcile import min_norm_weights
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
+from paretognn.training.frozen import build_encoder
 from paretognn.training.multitask import learning_rate
-from paretognn.training.trainer import build_encoder
 
 
 def stepper(over=None, graph=None):

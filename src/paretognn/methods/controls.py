@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from paretognn.graph import Graph
 from paretognn.nn import FeatureScaling
 from paretognn.training.config import TrainConfig
+from paretognn.training.frozen import untrained
 from paretognn.training.prepare import with_features
-from paretognn.training.trainer import untrained
 
 
 def normalised_adjacency(graph: Graph) -> sp.csr_array:

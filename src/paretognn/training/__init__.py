@@ -2,10 +2,11 @@
 
 from paretognn.training.config import TrainConfig, make_config, merge, parse_assignments, read_config_file
 from paretognn.training.embeddings import read_embeddings, write_embeddings
+from paretognn.training.frozen import TrainedEncoder, reassembled, untrained
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper, StepRecord
 from paretognn.training.run_folder import RunFolder
 from paretognn.training.tracking import EachStep, Tracker
-from paretognn.training.trainer import Interrupted, TrainedEncoder, reassembled, train, untrained
+from paretognn.training.trainer import Interrupted, train
 
 __all__ = [
     "EachStep",

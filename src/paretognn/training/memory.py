@@ -21,6 +21,7 @@ from paretognn.pretext.mi_nsg import MINSGSettings
 from paretognn.pretext.topo_rec import SEEN, TopoRecSettings, hidden_rows
 from paretognn.sampling import Sampler, SamplerSettings
 from paretognn.training.config import TrainConfig
+from paretognn.training.frozen import build_encoder
 from paretognn.training.inference import FEWER, ROWS
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
@@ -165,8 +166,6 @@ def peak_memory() -> int:
 
 def probe_seconds(graph: Graph, config: TrainConfig, device: str = "cpu") -> float:
     """Seconds of the second of two steps on this machine; nothing is kept."""
-    from paretognn.training.trainer import build_encoder
-
     prepared, _ = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width)).to(device)
     stepper = MultiTaskStepper(model, prepared, config)
