@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -52,6 +53,25 @@ def test_lines_for_every_cell_and_a_summary(store, capfd):
     assert said[3:] == ["3 of 3 cells finished", f"next: paretognn tables {store}"]
     assert all(path.read_bytes() == content for path, content in files.items())
     assert not left.exists()
+
+
+def test_a_finished_cell_of_other_settings_is_named_and_kept(store, tmp_path, capfd):
+    """As after an update that changed what a method is."""
+    old = tmp_path / "S"
+    shutil.copytree(store / "cells", old / "cells")
+    words = ["--datasets", "digits", "--methods", "mi-ng,raw-features", *FAST]
+    assert benchmark(*words, out=old) == 0
+    assert "was made with settings" not in capfd.readouterr().err
+    cell = next(path for path in (old / "cells").iterdir() if "mi-ng" in path.name)
+    for change in ({"weight_decay": 0.5}, {"rate_of_before": 0.5}):
+        content = json.loads(cell.read_text())
+        content["config"]["optimizer"] = {**content["config"]["optimizer"], **change}
+        cell.write_text(json.dumps(content))
+        assert benchmark(*words, out=old) == 0
+        assert f"{cell}: was made with settings of optimizer that 'mi-ng' no longer has" in capfd.readouterr().err
+        assert json.loads(cell.read_text()) == content
+        assert benchmark(*words, "--plan", out=old) == 0
+        assert "(other settings)" in capfd.readouterr().out
 
 
 def test_a_plan_runs_and_writes_nothing(store, tmp_path, capsys):

@@ -183,6 +183,17 @@ def recorded(store: Store, cell: GridCell, evaluation_seeds: int) -> Cell | None
     return found
 
 
+def made_otherwise(found: Cell, cell: GridCell) -> list[str]:
+    """The settings by name in which a finished cell differs from those that its method has on the data set now."""
+    if found.status != DONE or found.config is None or cell.key.kind != TRAINED:
+        return []
+    try:
+        before = TrainConfig.model_validate(found.config).model_dump(mode="json")
+    except (ValueError, InputError):  # of another version
+        before = found.config
+    return [name for name, value in cell.config.model_dump(mode="json").items() if before.get(name) != value]
+
+
 def _installed(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple[str, ...]:
     kept = []
     for method in request.methods:

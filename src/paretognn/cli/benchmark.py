@@ -16,7 +16,7 @@ from rich.table import Table
 
 from paretognn.atomic import writing
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey, Store
-from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, recorded
+from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, made_otherwise, recorded
 from paretognn.benchmark.making import drop_checkpoints
 from paretognn.benchmark.place import Place, ThisMachine
 from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
@@ -144,6 +144,11 @@ def _run(store: Store, request: Request, place: Place, retry: bool, as_json: boo
         found = recorded(store, cell, request.evaluation_seeds)
         if found is not None and found.status == DONE:
             drop_checkpoints(store, cell.key)  # left by a process that was killed between the cell and this
+            if other := made_otherwise(found, cell):
+                say(
+                    f"{store.file(cell.key)}: was made with settings of {', '.join(other)} that '{cell.key.method}' no "
+                    "longer has; remove it to have it made again"
+                )
     say(f"{len(cells)} cells, {len(cells) - len(left)} of them recorded in {store.path}; {place.jobs} at once")
     for cell in left:
         if cell.file is not None and cell.file.link_embeddings is None:
@@ -251,6 +256,8 @@ def _print_plan(store: Store, request: Request, place: Place, retry: bool, as_js
                 estimates.append(estimate)
             if found is not None:
                 state = found.status if estimate is None else f"{found.status}, to retry"
+                if made_otherwise(found, cell):
+                    state += " (other settings)"
             start = [key.dataset, key.method, _settings(key), str(key.seed), str(key.steps or "-"), state]
             rows.append([*start, *_estimated(estimate)])
             content.append({**_content(cell, found), "estimate": None if estimate is None else asdict(estimate)})
