@@ -66,20 +66,22 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """A floating table for the packages booktabs and caption's default."""
+    """A floating table, for the packages booktabs and graphicx; one wider than the text is made as wide."""
     lines = [[_tex(name) for name in table.columns], *([_tex_entry(e) for e in row] for row in table.rows)]
     head, *body = (" & ".join(line) + r" \\" for line in lines)
     alignment = "l" * table.names + "r" * (len(table.columns) - table.names)
     notes = [rf"\par\footnotesize\textsuperscript{{{_tex(m)}}} {_tex(text)}" for m, text in table.notes.items()]
     return "\n".join(
         [
+            "% needs the packages booktabs and graphicx",
             r"\begin{table}[t]",
             r"\centering",
             rf"\caption{{{_tex(table.title)}. {_tex(table.caption)}}}",
             rf"\label{{tab:{table.name}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{alignment}}}",
             *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-            r"\end{tabular}",
+            r"\end{tabular}}",
             *notes,
             r"\end{table}",
             "",

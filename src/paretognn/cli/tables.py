@@ -27,7 +27,8 @@ from paretognn.errors import InputError
 NAME = "tables"
 HELP = """Make the tables of a benchmark: scores with average ranks, cost, settings, and the paper's figures beside.
 
-Markdown goes to standard output; with --out each table is also written as Markdown, LaTeX and CSV.
+Markdown goes to standard output; with --out each table is also written as Markdown, LaTeX
+(for booktabs and graphicx) and CSV.
 
 \b
 Examples:
