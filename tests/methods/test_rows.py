@@ -69,6 +69,13 @@ def test_settings_are_the_authors_where_they_name_the_data_set():
                 method_config(make_graph().replace(name=dataset), method)
 
 
+def test_weight_decay_is_a_part_of_the_gradient_where_the_authors_take_adam():
+    """With no weight decay, as DGI, MVGRL, CCA-SSG and AutoSSL have it, both optimisers are one."""
+    of = {name: method_config(make_graph(), name)[0].optimizer for name in published_table()}
+    assert {name for name, own in of.items() if own.name == "adam"} == {"grace", "graphmae"}
+    assert {name for name, own in of.items() if own.weight_decay} == {"grace", "graphmae", "bgrl"}
+
+
 def test_the_authors_steps_are_those_of_the_data_set():
     def rate(method, name):
         config, _ = method_config(make_graph().replace(name=name), method, overrides={"steps": 500})
@@ -76,6 +83,8 @@ def test_the_authors_steps_are_those_of_the_data_set():
 
     assert rate("graphmae", "citeseer") == pytest.approx(6e-4)  # 300 steps
     assert rate("cca-ssg", "cora") == pytest.approx(1e-4)  # 50 steps
+    assert rate("cca-ssg", "citeseer") == pytest.approx(4e-5)  # 20 steps
+    assert rate("cca-ssg", "pubmed") == rate("cca-ssg", "coauthor-physics") == pytest.approx(2e-4)  # 100 steps
     assert rate("grace", "pubmed") == pytest.approx(3e-3)  # 1,500 steps
     assert rate("autossl", "amazon-photo") == 5e-3
     computers = method_config(make_graph().replace(name="amazon-computers"), "autossl")[0].reconciler.settings

@@ -39,6 +39,8 @@ def test_grace():
     task, encoder, batch = drawn("grace", "pubmed", tasks={"mi_nsg": {"contrast": "all"}})
     assert batch.first.features.column_mask is None
     assert (task.settings.edge_drop, task.settings.temperature) == ((0.4, 0.1), 0.7)
+    first, _, second = task.head
+    assert (first.in_features, first.out_features, second.in_features, second.out_features) == (6, 256, 256, 6)
     u, v = (F.normalize(task.head(encoder(view))) for view in (batch.first, batch.second))
 
     def one_side(a, b):

@@ -111,10 +111,19 @@ def test_normalised_rows_descend_too_and_raw_rows_are_an_option():
     np.testing.assert_allclose(torch.cat([p.grad.flatten() for p in raw.shared]), alpha @ g, rtol=1e-3, atol=1e-4)
 
 
-def test_one_task_is_plain_adamw():
-    s = stepper({"tasks": dict.fromkeys(["feat_rec", "topo_rec", "rep_decor", "mi_ng"])})
+@pytest.mark.parametrize("name", ["adamw", "adam"])
+def test_one_task_is_plain(name):
+    """The first step of either optimiser by its definition: both moments are those of one gradient."""
+    rate, decay = 0.01, 0.5
+    one = {"tasks": dict.fromkeys(["feat_rec", "topo_rec", "rep_decor", "mi_ng"])}
+    s = stepper({**one, "optimizer": {"name": name, "learning_rate": rate, "weight_decay": decay}})
+    before = [p.detach().clone() for p in s.shared]
     record = s.step()
     assert record.weights == {"mi_nsg": 1.0}
+    for p, old in zip(s.shared, before, strict=True):
+        g = p.grad if name == "adamw" else p.grad + decay * old
+        shrunk = old * (1 - rate * decay) if name == "adamw" else old
+        torch.testing.assert_close(p.detach(), shrunk - rate * g / (g.abs() + 1e-8))
 
 
 def test_heads_own_or_weighted():

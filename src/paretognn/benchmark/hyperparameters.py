@@ -14,7 +14,7 @@ from paretognn.benchmark.tables import dataset_order, grid
 
 _NO_SETTING = ("method", "seed", "checkpoint")
 _TASKS = "tasks."
-_LATER = {"assembly.smoothing": "0", "alternatives": "[]"}
+_LATER = {"assembly.smoothing": "0", "alternatives": "[]", "optimizer.name": "adamw"}
 """Settings that are younger than some stored cells, and what those were made with: said only where it is another."""
 
 Settings = dict[str, str]

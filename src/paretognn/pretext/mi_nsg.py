@@ -20,7 +20,7 @@ from paretognn.sampling import DeviceGraph
 class MINSGSettings(TwoViewSettings):
     """``contrast``: which nodes are anchors and negatives: ``all`` nodes of the sub-graph (the text), its
     ``seeds``, or a number of them drawn at random. ``projection``: width of the projection head's hidden
-    and output layers, 0 for none."""
+    layer, 0 for no head; out of it come rows as wide as those that go in."""
 
     temperature: float = Field(0.1, ge=0.005, le=10)
     contrast: Literal["all", "seeds"] | Annotated[int, Field(ge=2, strict=True)] = "all"
@@ -46,7 +46,7 @@ class MINSG(PretextTask):
     def __init__(self, settings: MINSGSettings, in_dim: int, width: int) -> None:
         super().__init__(settings, in_dim, width)
         p = settings.projection
-        self.head = nn.Sequential(nn.Linear(width, p), nn.ELU(), nn.Linear(p, p)) if p else nn.Identity()
+        self.head = nn.Sequential(nn.Linear(width, p), nn.ELU(), nn.Linear(p, width)) if p else nn.Identity()
 
     def sample(self, graph: DeviceGraph, encoder: nn.Module, generator: torch.Generator) -> ContrastBatch:
         s: MINSGSettings = self.settings

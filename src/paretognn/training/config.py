@@ -70,8 +70,10 @@ class ReconcileSettings(_Settings):
 
 
 class OptimizerSettings(_Settings):
-    """AdamW."""
+    """``adamw``, with its weight decay apart from the gradient (Loshchilov and Hutter, 2019), or ``adam``, where that is
+    a part of it (L2)."""
 
+    name: Literal["adamw", "adam"] = "adamw"
     learning_rate: float = Field(1e-3, gt=0)
     weight_decay: float = Field(1e-5, ge=0)
 

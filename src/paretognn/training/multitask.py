@@ -24,6 +24,7 @@ from paretognn.training.seeds import stream, stream_seed
 from paretognn.training.stopwatch import Stopwatch
 
 _GRAM_CHUNK = 1 << 12
+_OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class MultiTaskStepper:
         self._padded = torch.zeros(len(self.names), padded, device=graph.device)
         self.gradients = self._padded[:, :size]
         self._combined = torch.zeros(size, device=graph.device)
-        self.optimizer = torch.optim.AdamW(
+        self.optimizer = _OPTIMIZERS[config.optimizer.name](
             [p for p in model.parameters() if p.requires_grad],
             lr=config.optimizer.learning_rate,
             weight_decay=config.optimizer.weight_decay,
