@@ -20,6 +20,7 @@ from shapes import graph_named
 
 from paretognn.downstream import evaluate_embeddings, metis_partition, split_links
 from paretognn.graph import Graph
+from paretognn.graph.own_features import own_features_tell
 from paretognn.methods import control_embeddings, method_config
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.recipe import POSITION, POSITIONS, SMOOTHING, SMOOTHINGS, candidates, recipe, said_of
@@ -31,26 +32,31 @@ from paretognn.training.prepare import prepare
 
 TUNING = ("citeseer", "digits", "texas", "wisconsin", "minesweeper", "airports-usa", "airports-europe")
 TUNING += ("airports-brazil", "reed98", "amherst41", "facebook")
+OWN_EVERYWHERE = ("own features, encoder alone", "own features, the recipe")
+OWN_EVERYWHERE += ("own features, smoothing 2, positions of 0.5",)
+"""Tried on every graph; the others of `auto`'s candidates with own features where their rule holds."""
 OWN_TRIED = ((8, 1.5), (32, 1.5), (16, 0.75), (16, 3.0))
 """Columns of own features, and the length of their rows, beside those of the recipe."""
 
 
-def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Of the recipe by name: whose output stands beside the blocks, and the settings."""
+def judged(own: bool) -> list[str]:
+    """The names here of what `auto` chooses among, in the order of `candidates`."""
+    alone = ["encoder alone" + (f", smoothing {k}" if k else "") for k in SMOOTHINGS]
+    beside = [
+        "the recipe" if (k, w) == (SMOOTHING, POSITION) else f"smoothing {k}, positions of {w:g}"
+        for w in POSITIONS
+        for k in SMOOTHINGS
+    ]
+    return [f"{'own features, ' if own else ''}{name}" for name in (*alone, *beside)]
+
+
+def variants(config: TrainConfig, own_tell: bool) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Of the recipe by name: whose output stands beside the blocks, and the settings. ``own_tell``: whether the rule
+    of own features holds, so that `auto` chooses among candidates with them."""
     plain = config.model_dump()
     best, with_own = recipe(plain, False), recipe(plain, True)
     blocks, own = best["blocks"], with_own["blocks"]["own"]
-    made = {
-        "encoder alone": ("trained", {}),
-        **{f"encoder alone, smoothing {k}": ("trained", {"smoothing": k}) for k in SMOOTHINGS if k},
-        "the recipe": ("trained", best),
-        **{
-            f"smoothing {k}, positions of {w:g}": ("trained", recipe(plain, False, k, w))
-            for w in POSITIONS
-            for k in SMOOTHINGS
-            if (k, w) != (SMOOTHING, POSITION)
-        },
-    }
+    made = {name: ("trained", settings) for name, settings in zip(judged(False), candidates(plain, False), strict=True)}
     for name in blocks:
         made[f"without {name}"] = "trained", {**best, "blocks": {k: v for k, v in blocks.items() if k != name}}
     for hops, name, width in ((2, "the neighbours'", 64), (0, "the node's own", 32)):
@@ -58,16 +64,17 @@ def variants(config: TrainConfig) -> dict[str, tuple[str, dict[str, Any]]]:
         features = {"source": own["source"], "hops": hops, "width": width}
         other = {**best, "blocks": {**blocks, "position": position, "features": features}}
         made[f"{width} columns of {name} features in place of positions"] = "trained", other
-    made["own features, encoder"] = "trained", candidates(plain, True)[0]
-    made["own features, the recipe"] = "trained", with_own
-    made["own features, smoothing 2"] = "trained", recipe(plain, True, 2)
+    for name, settings in zip(judged(True), candidates(plain, True), strict=True):
+        if own_tell or name in OWN_EVERYWHERE:
+            made[name] = "trained", settings
     for width, length in OWN_TRIED:
         components = with_own["components"] + own["width"] - width
         tried = {**with_own["blocks"], "own": {**own, "width": width, "weight": length}}
         settings = {**with_own, "components": components, "blocks": tried}
         made[f"own features, the recipe with {width} of length {length:g}"] = "trained", settings
-    made["untrained encoder"] = "untrained", best
-    made["no encoder"] = "none", {"blocks": blocks}
+    made["untrained"] = "untrained", {}
+    made["the recipe, untrained encoder"] = "untrained", best
+    made["the recipe, no encoder"] = "none", {"blocks": blocks}
     return made
 
 
@@ -102,7 +109,7 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path, work: Pa
     """Add the lines of a graph that are not ``done``."""
     graph = graph_named(name)
     config, _ = method_config(graph, "auto", overrides={"steps": steps})
-    left = {k: v for k, v in variants(config).items() if k not in done}
+    left = {k: v for k, v in variants(config, own_features_tell(graph)).items() if k not in done}
     controls = [control for control in CONTROLS if control not in done and control != "untrained"]
     split, partition = split_links(graph, config.seed), metis_partition(graph)
     seen = split.train_graph(graph)
@@ -129,8 +136,8 @@ def study(name: str, steps: int, seeds: int, done: set[str], out: Path, work: Pa
     home = RunFolder(work / f"{name}-{steps}")
     whole, linked = Encoded(graph, config, home), Encoded(seen, config, RunFolder(home.link_folder))
     if "auto" not in done:
-        judged = whole.trained.assembly.settings, linked.trained.assembly.settings
-        add("auto", whole.trained.embed(graph), linked.trained.embed(seen), judged=[said_of(each) for each in judged])
+        chosen = whole.trained.assembly.settings, linked.trained.assembly.settings
+        add("auto", whole.trained.embed(graph), linked.trained.embed(seen), judged=[said_of(each) for each in chosen])
     for variant, (kind, settings) in left.items():
         add(variant, whole.together(kind, settings), linked.together(kind, settings))
 

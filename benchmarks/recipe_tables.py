@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ablation import judged
 from speed_tables import rows_of, table
 
 from paretognn.benchmark.reference import AVERAGE, paper_scores
@@ -72,27 +73,30 @@ def pay(scores: Scores, cells: dict[tuple[str, str], dict[str, Any]]) -> Iterato
 
 def ablation(lines: list[dict[str, Any]]) -> Iterator[str]:
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
-    found = {(line["graph"], line["variant"]): line["average"] for line in lines}
+    found: dict[str, dict[str, float]] = {}
+    for line in lines:
+        found.setdefault(line["variant"], {})[line["graph"]] = line["average"]
     body = []
-    for variant in dict.fromkeys(line["variant"] for line in lines):
-        values = [found[graph, variant] for graph in graphs]
-        body.append([variant, f"{np.mean(values):.1f}", *(f"{value:.1f}" for value in values)])
+    for variant, by_graph in found.items():
+        mean = f"{np.mean(list(by_graph.values())):.1f}" if len(by_graph) == len(graphs) else "-"
+        body.append([variant, mean, *(f"{by_graph[graph]:.1f}" if graph in by_graph else "-" for graph in graphs)])
     yield from table(["variant", "mean", *graphs], body)
 
 
 def regret(lines: list[dict[str, Any]]) -> Iterator[str]:
-    """What the judge chose, against the best of its candidates by labels, and against two that are always the same."""
+    """What the judge chose, against the best of its candidates by labels, and against two of them that are always the
+    same."""
     graphs = list(dict.fromkeys(line["graph"] for line in lines))
     body, losses = [], []
     for graph in graphs:
         found = {line["variant"]: line for line in lines if line["graph"] == graph}
-        own = " of own " in found["auto"]["judged"][0]  # what stands beside the encoder of such a graph
-        recipe = "own features, the recipe" if own else "the recipe"
-        tried_with = ("smoothing", "encoder", "the recipe", *(["own features"] if own else []))
-        tried = {k: v["average"] for k, v in found.items() if k.startswith(tried_with) and " with " not in k}
+        said = found["auto"]["judged"][0]
+        names = judged(" of own " in said)
+        tried = {name: found[name]["average"] for name in names}
         best = max(tried, key=lambda variant: tried[variant])
-        losses.append([tried[best] - found[variant]["average"] for variant in ("auto", recipe, "encoder alone")])
-        row = [graph, found["auto"]["judged"][0], f"{found['auto']['average']:.1f}", best, f"{tried[best]:.1f}"]
+        alone, recipe = names[0], next(name for name in names if name.endswith("the recipe"))
+        losses.append([tried[best] - found[variant]["average"] for variant in ("auto", recipe, alone)])
+        row = [graph, said, f"{found['auto']['average']:.1f}", best, f"{tried[best]:.1f}"]
         body.append([*row, *(f"{loss:.1f}" for loss in losses[-1])])
     body.append(["mean", "", "", "", "", *(f"{loss:.2f}" for loss in np.mean(losses, axis=0))])
     head = ["graph", "judged", "average", "best by labels", "average", "regret of `auto`"]
@@ -109,12 +113,12 @@ def training(lines: list[dict[str, Any]]) -> Iterator[str]:
         found.setdefault(way, {})[line["graph"]] = line["average"]
     first = next(iter(found.values()))
     body = []
-    for way, scores in found.items():
-        apart = float(np.mean([scores[graph] - first[graph] for graph in graphs]))
-        body.append(
-            [way, f"{np.mean(list(scores.values())):.1f}", f"{apart:+.1f}", *(f"{scores[g]:.1f}" for g in graphs)]
-        )
-    yield from table(["trained", "mean", "beside the first", *graphs], body)
+    for way, by_graph in found.items():
+        apart = [by_graph[graph] - first[graph] for graph in graphs if graph in by_graph]
+        whole = len(apart) == len(graphs)
+        shown = (f"{by_graph[graph]:.1f}" if graph in by_graph else "-" for graph in graphs)
+        body.append([way, f"{np.mean(apart):+.1f}" if whole else "-", *shown])
+    yield from table(["trained", "beside the first", *graphs], body)
 
 
 def draw(scores: Scores, path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
-RECIPE = ("benchmarks/results/recipe/ablation.jsonl",)
+RECIPE = ("benchmarks/results/recipe",)
 FIGURE = ROOT / "docs" / "does-training-pay.svg"
 
 

@@ -37,6 +37,18 @@ def test_traits_that_neighbours_do_not_share(sparse):
     assert own_features_tell(graph)
 
 
+@pytest.mark.parametrize("unit", [1e-18, 1e-5, 1e5])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_units_do_not_matter_and_constant_columns_say_nothing(unit, sparse):
+    def measured(kinds, r):
+        constant = np.full((len(kinds), 3), 0.1, np.float32)
+        columns = np.hstack([traits(kinds, r), constant]) * np.float32(unit)
+        return sp.csr_array(columns) if sparse else columns
+
+    first = told_by_features(graph_of(lambda kinds, r: np.hstack([traits(kinds, r), np.zeros((len(kinds), 3))]), False))
+    np.testing.assert_allclose(told_by_features(graph_of(measured, shared=False)), first, atol=1e-4)
+
+
 def test_traits_that_neighbours_share():
     own, neighbours = told_by_features(graph_of(traits, shared=True))
     assert own > 0.4

@@ -7,6 +7,7 @@ from safetensors.torch import load_file, save_file
 from made import SMALL, make_graph, normalised_dense, on_device, scaled_dense
 from paretognn.errors import InputError
 from paretognn.graph import build_graph
+from paretognn.methods import method_config
 from paretognn.training import RunFolder, TrainedEncoder, make_config, train
 from paretognn.training.assembly import Assembly, AssemblySettings
 
@@ -125,6 +126,14 @@ def test_settings_of_runs_from_before_components_are_read():
         AssemblySettings.model_validate({"columns": 88})
 
 
+def test_a_block_that_is_null_is_none():
+    degree = {"source": "degree", "width": 4}
+    assert list(AssemblySettings.model_validate({"blocks": {"position": None, "degree": degree}}).blocks) == ["degree"]
+    for method in ("best", "auto", "paretognn"):
+        config, _ = method_config(make_graph(), method, overrides={"assembly": {"blocks": {"position": None}}})
+        assert "position" not in config.assembly.blocks
+
+
 def test_components_of_another_encoder_are_corrupt(tmp_path):
     graph, folder = make_graph(), RunFolder(tmp_path / "run")
     config = make_config({**SMALL, "steps": 1, "tasks": {"rep_decor": {}}, "assembly": {"components": 2}})
@@ -210,7 +219,8 @@ def test_a_new_node_changes_nothing_far_away(path):
 
 def test_a_new_node_stands_where_its_neighbours_do(path):
     ends, features, trained, _ = path
-    found = trained.embed(build_graph(61, [*ends[:, 0], 30], [*ends[:, 1], 60], features=features))
+    with pytest.warns(UserWarning, match="the graph has no ids: each node gets the position"):
+        found = trained.embed(build_graph(61, [*ends[:, 0], 30], [*ends[:, 1], 60], features=features))
     place = slice(-9, -4)
     near, far = found[30, place] @ found[60, place], found[5, place] @ found[60, place]
     assert near > 0.9 * 0.5**2 > far

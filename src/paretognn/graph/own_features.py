@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from paretognn.graph.graph import Graph
+from paretognn.graph.graph import Features, Graph
 
 TELLS, FEWER = 0.05, 0.2
 """Own features tell something from this share of the other half's variance on, and neighbours' little below that share
@@ -21,6 +21,8 @@ of it. Set on graphs outside the paper's tables (docs/does-training-pay.md)."""
 _FEWEST, _NODES, _SPLITS, _COMPONENTS = 100, 4000, 3, 32
 _RIDGES = (0.03, 0.3, 3.0, 30.0)
 """Over the mean variance of a component."""
+_CONSTANT = 1e-12
+"""Share of a column's mean square below which its variance is rounding."""
 _known: WeakKeyDictionary[Graph, tuple[float, float]] = WeakKeyDictionary()
 
 
@@ -32,8 +34,9 @@ def own_features_tell(graph: Graph) -> bool:
 
 def told_by_features(graph: Graph) -> tuple[float, float]:
     """Share of the variance of one half of the columns, on nodes held out, that a ridge regression tells from the other
-    half: the node's own, and the mean of its neighbours'. Of at most 4,000 nodes, the mean over three splits, never
-    below 0; 0 where there are no features, no edges or less than 100 nodes, and for a graph on disk."""
+    half: the node's own, and the mean of its neighbours'. The ridge is the best of four for the nodes held out. Of at
+    most 4,000 nodes, the mean over three splits, never below 0; 0 where there are no features, no edges or
+    less than 100 nodes, and for a graph on disk."""
     if graph not in _known:
         few = graph.stored is not None or graph.num_features < 2 or not graph.num_edges or graph.num_nodes < _FEWEST
         with threadpool_limits(1):  # matrices so small that threads wait for each other, for long beside other work
@@ -50,12 +53,10 @@ def _told(graph: Graph, rng: np.random.Generator) -> tuple[float, float]:
     met, near.indices = np.unique(near.indices, return_inverse=True)
     near.resize(len(some), len(met))
     assert graph.features is not None
-    own, theirs = (sp.csr_array(graph.features[nodes], dtype=np.float64) for nodes in (some, met))
-    mean, square = (np.asarray(each.mean(axis=0)).ravel() for each in (own, own.multiply(own)))
-    variance = square - mean**2
-    scale = sp.diags_array(np.where(variance > 1e-10, 1 / np.sqrt(np.maximum(variance, 1e-10)), 0))
+    own = graph.features[some].astype(np.float64)
+    scale = _scale(own)
     total = np.asarray(near.sum(axis=1)).ravel()
-    neighbours = sp.diags_array(1 / np.where(total > 0, total, 1)) @ (near @ theirs)
+    neighbours = sp.diags_array(1 / np.where(total > 0, total, 1)) @ (near @ graph.features[met])
     asked, given = np.array_split(rng.permutation(graph.num_features), 2)
     order = rng.permutation(len(some))
     target = _components((own @ scale)[:, asked])[order]
@@ -63,7 +64,16 @@ def _told(graph: Graph, rng: np.random.Generator) -> tuple[float, float]:
     return _explained(by_own, target), _explained(by_neighbours, target)
 
 
-def _components(matrix: sp.csr_array) -> np.ndarray:
+def _scale(features: Features) -> sp.dia_array:
+    """Of each column to a variance of 1; 0 where it is constant, up to rounding."""
+    mean = np.asarray(features.mean(axis=0)).ravel()
+    square = np.asarray((features * features).mean(axis=0)).ravel()
+    variance = square - mean**2
+    varies = variance > _CONSTANT * square
+    return sp.diags_array(np.where(varies, 1 / np.sqrt(np.where(varies, variance, 1)), 0))
+
+
+def _components(matrix: Features) -> np.ndarray:
     """The leading left singular vectors times their values, float64 [n, <= 32]."""
     from sklearn.utils.extmath import randomized_svd  # takes a second to load
 

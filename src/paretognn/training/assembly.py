@@ -14,6 +14,7 @@ extension gives it, and one without any has none: positions are of one graph, an
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -74,10 +75,13 @@ class AssemblySettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _of_before(cls, value: object) -> object:
-        """Runs of before have ``columns``, which said nothing where it was null."""
-        if isinstance(value, dict) and "columns" in value and value["columns"] is None:
-            return {k: v for k, v in value.items() if k != "columns"}
-        return value
+        """Runs of before have ``columns``, which said nothing where it was null; so does a block."""
+        if not isinstance(value, dict):
+            return value
+        kept = {k: v for k, v in value.items() if k != "columns" or v is not None}
+        if isinstance(kept.get("blocks"), dict):
+            kept["blocks"] = {name: block for name, block in kept["blocks"].items() if block is not None}
+        return kept
 
     def width(self, encoded: int) -> int:
         """Columns of an embedding, at most, where the encoder puts out ``encoded`` columns."""
@@ -185,6 +189,12 @@ def _code(
     if block.source == "degree":
         return _histogram(placed, fitted)
     if block.source == "positions":
+        if graph.ids is None and graph.num_nodes != len(fitted):
+            warnings.warn(
+                "the graph has no ids: each node gets the position of the training graph's node of the same number; "
+                "where it is another node, give both graphs ids",
+                stacklevel=2,
+            )
         known = _looked_up(fitted, maps[name + _KEYS], node_keys(graph, placed.device))
         return adjacency.product(known)
     return _diffused(_features(block, graph, placed).times(fitted), adjacency, block.hops)

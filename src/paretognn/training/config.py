@@ -70,8 +70,8 @@ class ReconcileSettings(_Settings):
 
 
 class OptimizerSettings(_Settings):
-    """``adamw``, with its weight decay apart from the gradient (Loshchilov and Hutter, 2019), or ``adam``, where that is
-    a part of it (L2)."""
+    """``adamw``, whose weight decay is not a part of the gradient (Loshchilov and Hutter, 2019), or ``adam``, where it
+    is (L2)."""
 
     name: Literal["adamw", "adam"] = "adamw"
     learning_rate: float = Field(1e-3, gt=0)
