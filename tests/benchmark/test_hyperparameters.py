@@ -2,11 +2,11 @@
 
 from benchmark.stores import cell, config
 from paretognn.benchmark.hyperparameters import hyperparameter_table
-from paretognn.benchmark.selection import select
+from paretognn.benchmark.selection import results_of, select
 
 
 def table(*cells):
-    return list(hyperparameter_table(select(list(cells), None, None)))
+    return list(hyperparameter_table(select(results_of(cells))))
 
 
 def test_the_encoder_s_name_is_told_where_it_is_not_the_house_s():

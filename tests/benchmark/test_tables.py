@@ -6,8 +6,9 @@ import re
 import pytest
 
 from benchmark.stores import cell, config, store_of
-from paretognn.benchmark.cells import CONTROL, EMBEDDINGS, FAILED, OUT_OF_MEMORY
-from paretognn.benchmark.reference import METRICS, VARIANTS, paper_scores, paper_settings
+from paretognn.benchmark.cells import CONTROL, EMBEDDINGS, FAILED, OUT_OF_MEMORY, TRAINED
+from paretognn.benchmark.grid import method_names
+from paretognn.benchmark.reference import CONTROLS, METRICS, VARIANTS, paper_scores, paper_settings
 from paretognn.cli.tables import command
 from paretognn.errors import InputError
 
@@ -74,8 +75,34 @@ def test_best_second_ties_and_what_did_not_finish(tables):
     assert rows["grace"] == {"cora": "OOM", "rank": "5.00"}
     assert rows["mvgrl"] == {"cora": "failed", "rank": "5.00"}
     methods = shown(found["Average performance: published methods"])
-    assert "raw-features" not in methods
+    assert list(methods)[-1] == "raw-features"
+    assert methods["raw-features"] == {"cora": "60.00<sub>±0.10</sub>", "rank": "-"}
     assert methods["grace"]["rank"] == "4.00"
+    assert "Controls are below, without a rank." in found["Average performance: published methods"][2]
+
+
+def test_controls_stand_below_each_group_where_its_data_sets_are(tables):
+    controls = [cell("spectral", 85, name, kind=CONTROL) for name in ("pubmed", "cora")]
+    cells = [cell(m, score, "pubmed") for m, score in (("paretognn", 80), ("bgrl", 70), ("dgi", 60))]
+    found = tables(*cells, *controls, cell("weighted-sum", 50, "pubmed"), cell("paretomtl-mi-ng", 40, "pubmed"))
+    for title, ranked in {
+        "Average performance: published methods": ["dgi", "bgrl", "paretognn"],
+        "Link prediction: pretext tasks and their combinations": ["weighted-sum", "paretognn"],
+        "ParetoMTL, by the preferred task": ["weighted-sum", "paretomtl-mi-ng", "paretognn"],
+    }.items():
+        assert found[title][0] == ["method", "pubmed", "rank"]
+        rows = shown(found[title])
+        assert list(rows) == [*ranked, "spectral"]
+        assert rows["spectral"] == {"pubmed": "**85.00**<sub>±0.10</sub>", "rank": "-"}
+        assert rows["paretognn"] == {"pubmed": "<u>80.00</u><sub>±0.10</sub>", "rank": "**1.00**"}
+    assert shown(found[ALL])["spectral"]["rank"] == "**1.00**"
+
+
+def test_the_rank_table_has_every_method_and_control(tables):
+    cells = [cell(name, 50, kind=CONTROL if name in CONTROLS else TRAINED) for name in method_names()]
+    rows = shown(tables(*cells)[ALL])
+    assert set(rows) == set(method_names())
+    assert {row["rank"] for row in rows.values()} == {"**1.00**"}
 
 
 def test_tables_are_those_that_have_cells(tables):
@@ -160,7 +187,7 @@ def test_of_several_budgets_one_is_chosen(tables):
     control = cell("raw-features", 40, kind=CONTROL)
     by_default = tables(*cells, control)[ALL]
     assert shown(by_default)["bgrl"]["cora"] == "**60.00**<sub>±0.10</sub>"
-    assert "the most steps are shown (left out: 30 steps, preset auto; 150 steps, preset quick)" in by_default[2]
+    assert "the commonest is shown (left out: 30 steps, preset auto; 150 steps, preset quick)" in by_default[2]
     for options, expected in (({"steps": 30}, "50.00"), ({"preset": "quick"}, "70.00")):
         chosen = tables(**options)[ALL]
         assert expected in shown(chosen)["bgrl"]["cora"]
@@ -168,6 +195,17 @@ def test_of_several_budgets_one_is_chosen(tables):
         assert "40.00" in shown(chosen)["raw-features"]["cora"]
     with pytest.raises(InputError, match="no cells with --preset any --steps 31; the store has: 30 steps, preset auto"):
         tables(steps=31)
+
+
+def test_a_budget_that_one_method_has_alone_is_in_no_table_of_the_common_one(tables):
+    """As its authors' schedule, which stands beside the paper's figure."""
+    cells = [cell(method, 50, "amazon-photo") for method in ("bgrl", "dgi", "grace")]
+    found = tables(*cells, cell("grace", 90, "amazon-photo", steps=1000))
+    assert shown(found[ALL])["grace"]["amazon-photo"] == "**50.00**<sub>±0.10</sub>"
+    assert "another budget" not in found[ALL][2]
+    assert "left out: 1,000 steps, preset auto" in found[ALL][2]
+    beside = [row for row in found["Here beside the paper"][1] if row[1:3] == ["grace", "node classification"]]
+    assert [(row[3][:5], row[6]) for row in beside] == [("50.00", "500"), ("90.00", "1000")]
 
 
 def test_settings_name_a_row_of_their_own(tables):
@@ -292,6 +330,7 @@ def test_measured_beside_the_paper(tables):
         cell("paretognn", {"node_classification": 87.53, "node_clustering": 0}, "pubmed"),
         cell("grace", dataset="coauthor-physics", status=FAILED, error="x"),
         cell("paretognn", 50, "cora"),
+        cell("grace", 50, "pubmed", settings={"sampler": {"name": "saint-node"}}),
     )["Here beside the paper"]
     lines = {tuple(row[:3]): row[3:] for row in rows}
     accuracy = lines["pubmed", "paretognn", "node classification"]
@@ -299,6 +338,7 @@ def test_measured_beside_the_paper(tables):
     assert lines["pubmed", "paretognn", "node clustering"][2] == "-34.74"
     assert ("pubmed", "paretognn", "average performance") not in lines
     assert lines["coauthor-physics", "grace", "link prediction"][:3] == ["failed", "OOM", "-"]
+    assert lines["pubmed", "grace [sampler.name=saint-node]", "node classification"][0].startswith("50.00")
     assert not any(dataset == "cora" for dataset, *_ in lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from paretognn.benchmark.provenance import Provenance
 from paretognn.benchmark.ranks import OUT
@@ -12,16 +12,18 @@ from paretognn.benchmark.selection import Result
 from paretognn.benchmark.tables import TITLES, dataset_order, grid, score_entry, value
 
 
-def scores_beside(results: Sequence[Result]) -> Iterator[Table]:
-    """A line a data set, method and metric that the paper prints."""
-    paper, rows, lines, shown = paper_scores(), grid(r for r in results if r.trained), [], []
-    for dataset in dataset_order(r.dataset for r in results):
-        for row, found in rows.items():
-            for metric in METRICS:
-                theirs = paper.get((dataset, row.label, metric))
-                if dataset in found and theirs is not None and value(found[dataset], metric) is not None:
-                    shown.append(found[dataset])
-                    lines.append(_line(found[dataset], metric, theirs))
+def scores_beside(results: Iterable[Result]) -> Iterator[Table]:
+    """A line a data set, method, budget and metric that the paper prints; settings laid over a method stand with it."""
+    trained = sorted((result for result in results if result.trained), key=lambda result: result.budget)
+    paper, lines, shown = paper_scores(), [], []
+    for dataset in dataset_order(result.dataset for result in trained):
+        for row in grid(trained):
+            for result in (each for each in trained if (each.dataset, each.row) == (dataset, row)):
+                for metric in METRICS:
+                    theirs = paper.get((dataset, result.key.method, metric))
+                    if theirs is not None and value(result, metric) is not None:
+                        shown.append(result)
+                        lines.append(_line(result, metric, theirs))
     if lines:
         source = Provenance(shown)
         columns = ("data set", "method", "metric", "here", "paper", "difference", "steps", "preset", "seeds")

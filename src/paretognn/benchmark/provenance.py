@@ -80,7 +80,7 @@ class Provenance:
         left_out = sorted({budget for result in self.results for budget in result.left_out})
         if left_out:
             others = "; ".join(map(str, left_out))
-            parts.append(f"Where a cell has several budgets the most steps are shown (left out: {others}).")
+            parts.append(f"Where a cell has several budgets the commonest is shown (left out: {others}).")
         if self.hardware:
             machines = sorted({h for result in self.results if (h := hardware(result))})
             parts.append(f"Hardware: {'; '.join(machines)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
@@ -89,34 +89,39 @@ class Result:
         return Score(fmean(means), pstdev(means))
 
 
-def select(cells: Iterable[Cell], preset: str | None = None, steps: int | None = None) -> list[Result]:
-    """One result a row, data set and encoder width, in the cells' order.
+def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | None = None) -> list[Result]:
+    """One result a row, data set, encoder width and budget, in the cells' order.
 
-    preset, steps : those shown of what was trained; without them, of several budgets the one with most steps.
-    InputError where they leave nothing that was trained.
+    preset, steps : of what was trained; all of them where None. InputError where they leave nothing that was trained.
     """
-    groups: dict[tuple[Row, str, str], dict[Budget, list[Cell]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[tuple[Row, str, str, Budget], list[Cell]] = defaultdict(list)
     for cell in cells:
         key = cell.key
         width = str(key.settings.get("encoder", {}).get("hidden_dims", ""))
-        budgets = groups[Row(key.kind, _label(key)), key.dataset, width]
-        budgets[Budget(key.preset, key.steps)].append(cell)
-    trained = Counter(b for (row, *_), budgets in groups.items() if row.kind == TRAINED for b in budgets)
+        groups[Row(key.kind, _label(key)), key.dataset, width, Budget(key.preset, key.steps)].append(cell)
+    trained = {budget for row, *_, budget in groups if row.kind == TRAINED}
     if not any(_fits(budget, preset, steps) for budget in trained) and (preset, steps) != (None, None):
         there = "; ".join(map(str, sorted(trained))) or "nothing trained"
         raise InputError(f"no cells with --preset {preset or 'any'} --steps {steps or 'any'}; the store has: {there}")
+    return [
+        Result(row, tuple(sorted(own, key=lambda cell: cell.key.seed)))
+        for (row, *_, budget), own in groups.items()
+        if budget.steps == 0 or _fits(budget, preset, steps)  # what was not trained has no budget, and fits any
+    ]
 
-    def preferred(budget: Budget) -> tuple[Any, ...]:
-        return budget.steps, budget.preset == preset, trained[budget], budget.preset
 
-    results = []
-    for (row, *_), budgets in groups.items():
-        # What was not trained has no budget, and stands beside any.
-        fitting = sorted((b for b in budgets if b.steps == 0 or _fits(b, preset, steps)), key=preferred)
-        if fitting:
-            seeds = sorted(budgets[fitting[-1]], key=lambda cell: cell.key.seed)
-            results.append(Result(row, tuple(seeds), tuple(b for b in fitting[:-1] if b.steps)))
-    return results
+def select(results: Iterable[Result]) -> list[Result]:
+    """One result a row, data set and encoder width: of several budgets the one that most of what was trained has."""
+    groups: dict[tuple[Row, str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        width = str(result.key.settings.get("encoder", {}).get("hidden_dims", ""))
+        groups[result.row, result.dataset, width].append(result)
+    common = Counter(result.budget for own in groups.values() for result in own if result.trained)
+    chosen = []
+    for own in groups.values():
+        *others, best = sorted(own, key=lambda result: (common[result.budget], result.budget.steps, result.budget))
+        chosen.append(replace(best, left_out=tuple(other.budget for other in others if other.budget.steps)))
+    return chosen
 
 
 def _fits(budget: Budget, preset: str | None, steps: int | None) -> bool:

@@ -34,6 +34,7 @@ TITLES = {
 }
 
 _OTHERS = "others"
+_CONTROLS = ("random-weights", *CONTROLS)
 _ORDER = (*VARIANTS[:-1], "random-weights", *PARETOMTL, *BASELINES, _OTHERS, "paretognn", *CONTROLS)
 
 Grid = dict[Row, dict[str, Result]]
@@ -63,31 +64,38 @@ def score_tables(results: Sequence[Result]) -> Iterator[Table]:
         ("methods", "published methods", (*BASELINES, "paretognn")),
         ("all", "all rows", None),
     )
+    controls = grid(result for result in main if result.row.label in _CONTROLS)
     for suffix, title, labels in groups:
         rows = grid(main, labels)
         if labels is None or len(rows) > 1:
+            below = {} if labels is None else controls
             for metric in METRICS:
                 name = f"{metric.replace('_', '-')}-{suffix}"
-                yield from score_table(name, f"{TITLES[metric][0]}: {title}", rows, metric)
+                yield from score_table(name, f"{TITLES[metric][0]}: {title}", rows, metric, below)
     large = grid(result for result in results if result.dataset in LARGE)
     yield from score_table("large-graphs", "Large graphs: average performance", large, AVERAGE)
     yield from _task_table("large-graphs-tasks", "Large graphs: individual tasks", large)
     preferred = {d for found in grid(results, PARETOMTL).values() for d in found}
     rows = grid((r for r in results if r.dataset in preferred), ("weighted-sum", "paretognn", *PARETOMTL))
-    yield from score_table("paretomtl", "ParetoMTL, by the preferred task", rows, AVERAGE)
+    yield from score_table("paretomtl", "ParetoMTL, by the preferred task", rows, AVERAGE, controls)
 
 
-def score_table(name: str, title: str, rows: Grid, metric: str) -> Iterator[Table]:
-    """Rows by data sets, the average rank last; nothing where there is no cell."""
-    rows = {row: {d: r for d, r in found.items() if value(r, metric) is not None} for row, found in rows.items()}
-    rows = {row: found for row, found in rows.items() if found}
+def score_table(name: str, title: str, rows: Grid, metric: str, controls: Grid | None = None) -> Iterator[Table]:
+    """Rows by data sets, the average rank last; nothing where there is no cell. ``controls`` stand below where they
+    have the data sets, unranked: the paper's ranks are within its groups."""
+    rows = _scored(rows, metric)
     datasets = dataset_order(dataset for found in rows.values() for dataset in found)
     if not datasets:
         return
+    below = {row: found for row, found in _scored(controls or {}, metric, datasets).items() if row not in rows}
     values = {row: {d: value(result, metric) for d, result in found.items()} for row, found in rows.items()}
-    best = {d: places({row: found.get(d) for row, found in values.items()}) for d in datasets}
-    source = Provenance([result for found in rows.values() for result in found.values()])
-    lines = lay_out(rows, datasets, lambda r: score_entry(r, metric, best[r.dataset]), source.marks)
+    shown = rows | below
+    best = {
+        d: places({row: value(found[d], metric) if d in found else None for row, found in shown.items()})
+        for d in datasets
+    }
+    source = Provenance([result for found in shown.values() for result in found.values()])
+    lines = lay_out(shown, datasets, lambda r: score_entry(r, metric, best[r.dataset]), source.marks)
     # A data set that few methods were run on would take nearly all rows out of the comparison.
     ranked = [d for d in datasets if 2 * sum(d in found for found in values.values()) > len(values)] or datasets
     ranks = _rank_entries(values, ranked, source)
@@ -95,10 +103,19 @@ def score_table(name: str, title: str, rows: Grid, metric: str) -> Iterator[Tabl
     caption = (
         f"Percent, {TITLES[metric][1]}; best bold, second underlined. {source.deviations()} {source.budgets()} Rank: "
         "per data set among the rows that have it, ties (as printed) share the smaller rank, OOM and failed last; "
-        f"averaged over the data sets{over}."
+        f"averaged over the data sets{over}.{' Controls are below, without a rank.' if below else ''}"
     )
-    rows_with_rank = tuple((*line, ranks[row]) for line, row in zip(lines, rows, strict=True))
+    rows_with_rank = tuple((*line, ranks.get(row, Entry())) for line, row in zip(lines, shown, strict=True))
     yield Table(name, title, ("method", *datasets, "rank"), rows_with_rank, caption, source.notes)
+
+
+def _scored(rows: Grid, metric: str, datasets: Collection[str] | None = None) -> Grid:
+    """What has a score, or none for want of a finished cell; of ``datasets`` alone where they are given."""
+    scored = {
+        row: {d: r for d, r in found.items() if value(r, metric) is not None and (datasets is None or d in datasets)}
+        for row, found in rows.items()
+    }
+    return {row: found for row, found in scored.items() if found}
 
 
 def lay_out(

@@ -17,7 +17,7 @@ from paretognn.benchmark.figure import curves, draw, figure_table
 from paretognn.benchmark.hyperparameters import hyperparameter_table
 from paretognn.benchmark.protocol import refuse_mixed
 from paretognn.benchmark.render import FORMATS, Table, markdown
-from paretognn.benchmark.selection import select
+from paretognn.benchmark.selection import results_of, select
 from paretognn.benchmark.sizes import sizes_table
 from paretognn.benchmark.tables import score_tables
 from paretognn.cli.as_json import AsJson, print_json
@@ -42,15 +42,16 @@ def command(
     out: Annotated[Path | None, typer.Option(help="Folder to write the tables and the figure to.")] = None,
     preset: Annotated[str | None, typer.Option(help="Show cells of this preset only.")] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Show cells of so many steps only; default the most that a cell has.")
+        int | None, typer.Option(help="Show cells of so many steps only; default those that most cells have.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     cells = list(Store(store))
     if not cells:
         raise InputError(f"no cells in {store}: `paretognn benchmark --out {store}` makes them")
-    results = select(cells, preset, steps)
-    refuse_mixed(cell for result in results for cell in result.cells)
+    every = results_of(cells, preset, steps)
+    results = select(every)
+    refuse_mixed(cell for result in every for cell in result.cells)
     main = [result for result in results if not result.varies_width]
     by_width = curves(results)
     tables = [
@@ -59,7 +60,7 @@ def command(
         *cost_tables(main),
         *sizes_table(results),
         *hyperparameter_table(main),
-        *scores_beside(main),
+        *scores_beside(result for result in every if not result.varies_width),
     ]
     if as_json:
         print_json([_content(table) for table in tables])
