@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -13,7 +14,7 @@ from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Store
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import unmade
-from paretognn.benchmark.place import ThisMachine
+from paretognn.benchmark.place import LocalProcess, ThisMachine
 from paretognn.benchmark.running import Report, run_cells, to_do
 from paretognn.benchmark.worker import BUSY
 from paretognn.lock import locked
@@ -151,6 +152,33 @@ def test_a_failing_cell_is_recorded_and_the_others_are_made_two_at_once(tmp_path
     assert [store.get(cell.key).status for cell in cells] == [FAILED, DONE, DONE]
     assert "is not finite" in store.get(cells[0].key).error
     assert {store.get(cell.key).hardware["cells_at_once"] for cell in cells} == {2}
+
+
+def test_a_cell_waits_for_memory_beside_others_and_is_tried_alone(monkeypatch):
+    (cell,) = cells_of(request("raw-features"))
+    cell, machine = replace(cell, memory=100), ThisMachine(4)
+
+    class Beside:
+        def __init__(self, still_to_take):
+            self.reserved = lambda: still_to_take
+
+    for free, beside, fits in (
+        (100, [Beside(0)], True), (99, [Beside(0)], False), (150, [Beside(51)], False), (150, [Beside(50)], True),
+        (150, [Beside(30), Beside(21)], False), (0, [], True),
+    ):  # fmt: skip
+        monkeypatch.setattr("paretognn.benchmark.place.free_memory", lambda device, free=free: free)
+        assert machine.fits(cell, beside) is fits
+
+
+def test_what_a_process_has_taken_is_no_longer_reserved(monkeypatch):
+    (cell,) = cells_of(request("raw-features"))
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    job = Job.of(replace(cell, memory=1 << 40), Store("S"), request("raw-features"))
+    running = LocalProcess(job, process)
+    assert 0 < (1 << 40) - running.reserved() < 1 << 30
+    running.kill()
+    process.wait()
+    assert running.reserved() == 0
 
 
 def test_a_process_that_cannot_start_is_recorded_with_its_last_line(tmp_path, monkeypatch):
