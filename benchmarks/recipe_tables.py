@@ -121,6 +121,12 @@ def training(lines: list[dict[str, Any]]) -> Iterator[str]:
     yield from table(["trained", "beside the first", *graphs], body)
 
 
+def new_nodes(lines: list[dict[str, Any]]) -> Iterator[str]:
+    head = ["graph", "new nodes", "joined to a known one", "method", "accuracy as new nodes", "trained with them"]
+    columns = ("graph", "nodes", "joined to a known one", "method", "new nodes", "trained with them")
+    yield from table(head, ([line[column] for column in columns] for line in lines))
+
+
 def draw(scores: Scores, path: Path) -> None:
     """A line a data set: every control, the paper's method here, and the default, by their average."""
     from matplotlib import rc_context
@@ -154,7 +160,7 @@ def draw(scores: Scores, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("store", type=Path)
-    parser.add_argument("results", type=Path, help="folder of ablation.jsonl and training.jsonl")
+    parser.add_argument("results", type=Path, help="folder of ablation.jsonl, training.jsonl and new_nodes.jsonl")
     parser.add_argument("--figure", type=Path)
     asked = parser.parse_args()
     scores, cells = stored(asked.store)
@@ -166,7 +172,9 @@ def main() -> None:
     print("## The judge without labels\n")
     print("\n".join(regret(lines)))
     print("## Which tasks, and how together\n")
-    print("\n".join(training(rows_of(asked.results / "training.jsonl"))).rstrip())
+    print("\n".join(training(rows_of(asked.results / "training.jsonl"))))
+    print("## New nodes\n")
+    print("\n".join(new_nodes(rows_of(asked.results / "new_nodes.jsonl"))).rstrip())
     if asked.figure:
         draw(scores, asked.figure)
 
