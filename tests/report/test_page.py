@@ -1,11 +1,13 @@
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from paretognn.errors import InputError
+from paretognn.methods import method_config
 from paretognn.report import read_run, write_report
-from paretognn.report.page import render
+from paretognn.report.page import render, training_facts
 from paretognn.report.run import ReportRun
 from paretognn.training import RunFolder
 from paretognn.training.cost import read_cost
@@ -51,6 +53,19 @@ def test_scores_of_the_run_and_of_every_control_stand_in_the_table(hostile_run, 
             assert f"{100 * score['mean']:.1f} ±{100 * score['std']:.1f}" in own
     assert all(name in own for name in judged["controls"])
     assert judged["verdict"] in own
+
+
+def test_what_an_embedding_is_put_together_of_is_said(plain_run):
+    run = read_run(plain_run)
+    facts = {}
+    for method in ("paretognn", "best", "auto"):
+        config, _ = method_config(run.graph, method)
+        facts[method] = dict(training_facts(replace(run, config=config))).get("put together")
+    assert facts["paretognn"] is None
+    assert (
+        facts["best"] == "of 120 components of the encoder's output; beside it 128 of position (0.5), 8 of degree (0.3)"
+    )
+    assert "a judge without labels" in facts["auto"]
 
 
 def test_every_chart_has_a_place_and_every_place_a_chart(page):

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from paretognn._version import __version__
 from paretognn.atomic import atomic_write
+from paretognn.methods.recipe import said_of
 from paretognn.report.chart import Chart, colour
 from paretognn.report.curves import (
     conflict_charts,
@@ -27,6 +28,7 @@ from paretognn.report.curves import (
 from paretognn.report.nodes import degree_charts, map_chart, neighbour_lists
 from paretognn.report.run import ReportRun
 from paretognn.report.scores import AVERAGE, TASKS, score_charts, score_rows, score_table
+from paretognn.training.assembly import AssemblySettings
 
 
 def write_report(runs: Sequence[ReportRun], path: Path) -> None:
@@ -121,6 +123,10 @@ def training_facts(run: ReportRun) -> list[tuple[str, str]]:
         ("steps", f"{config.steps:,}, training seed {config.seed}"),
         ("embedding", f"{run.embeddings.shape[1]} dimensions"),
     ]
+    if config.alternatives:
+        facts.append(("put together", "of the encoder's output and more, as a judge without labels chose"))
+    elif config.assembly != AssemblySettings():
+        facts.append(("put together", f"of {said_of(config.assembly)}"))
     if run.history is not None:
         facts.append(("time in steps", f"{run.history.seconds:,.1f} s"))
     return facts
