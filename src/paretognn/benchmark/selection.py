@@ -65,7 +65,7 @@ class Result:
 
     @property
     def varies_width(self) -> bool:
-        return "hidden_dims" in self.key.settings.get("encoder", {})
+        return bool(_widths(self.key))
 
     @cached_property
     def done(self) -> tuple[Cell, ...]:
@@ -97,8 +97,7 @@ def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | No
     groups: dict[tuple[Row, str, str, Budget], list[Cell]] = defaultdict(list)
     for cell in cells:
         key = cell.key
-        width = str(key.settings.get("encoder", {}).get("hidden_dims", ""))
-        groups[Row(key.kind, _label(key)), key.dataset, width, Budget(key.preset, key.steps)].append(cell)
+        groups[Row(key.kind, _label(key)), key.dataset, _widths(key), Budget(key.preset, key.steps)].append(cell)
     trained = {budget for row, *_, budget in groups if row.kind == TRAINED}
     if not any(_fits(budget, preset, steps) for budget in trained) and (preset, steps) != (None, None):
         there = "; ".join(map(str, sorted(trained))) or "nothing trained"
@@ -114,8 +113,7 @@ def select(results: Iterable[Result]) -> list[Result]:
     """One result a row, data set and encoder width: of several budgets the one that most of what was trained has."""
     groups: dict[tuple[Row, str, str], list[Result]] = defaultdict(list)
     for result in results:
-        width = str(result.key.settings.get("encoder", {}).get("hidden_dims", ""))
-        groups[result.row, result.dataset, width].append(result)
+        groups[result.row, result.dataset, _widths(result.key)].append(result)
     common = Counter(result.budget for own in groups.values() for result in own if result.trained)
     chosen = []
     for own in groups.values():
@@ -126,6 +124,11 @@ def select(results: Iterable[Result]) -> list[Result]:
 
 def _fits(budget: Budget, preset: str | None, steps: int | None) -> bool:
     return preset in (None, budget.preset) and steps in (None, budget.steps)
+
+
+def _widths(key: CellKey) -> str:
+    """The encoder's widths where they are laid over the method; else empty."""
+    return str(key.settings.get("encoder", {}).get("hidden_dims", ""))
 
 
 def _label(key: CellKey) -> str:

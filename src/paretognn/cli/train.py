@@ -35,7 +35,6 @@ from paretognn.training import (
     write_embeddings,
 )
 from paretognn.training import train as train_encoder
-from paretognn.training.assembly import AssemblySettings
 from paretognn.training.cost import CostLog
 from paretognn.training.memory import estimate, peak_memory, require_memory
 from paretognn.training.ranks import ALONE, RankLost, Ranks, joined, launch, on_this_machine
@@ -180,7 +179,7 @@ def command(
     _drop_outdated(folder, trained.steps)
     if trained.steps < resolved.steps:
         say(f"the losses stopped falling: ended after {trained.steps} of {resolved.steps} steps")
-    if resolved.alternatives or resolved.assembly != AssemblySettings():
+    if resolved.assembles:
         how = "chosen without labels" if resolved.alternatives else "an embedding is"
         say(f"{how}: {said_of(trained.assembly.found())}")
     seconds = time.monotonic() - started

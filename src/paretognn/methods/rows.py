@@ -18,7 +18,6 @@ from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
 from paretognn.sampling.diffusion import check_size
-from paretognn.training.assembly import AssemblySettings
 from paretognn.training.config import TrainConfig, make_config, merge
 
 
@@ -123,7 +122,7 @@ def method_config(
         tree = {name: value for name, value in tree.items() if name not in ("assembly", "alternatives")}
         why += "; the graph is on disk, so nothing stands beside the encoder's output"
     config = make_config(merge(tree, overrides))
-    if graph.stored is not None and (config.assembly != AssemblySettings() or config.alternatives):
+    if graph.stored is not None and config.assembles:
         raise InputError(
             "blocks, components and smoothing of the encoder's output need the graph in memory, and this one is on disk"
         )

@@ -28,7 +28,6 @@ from paretognn.report.curves import (
 from paretognn.report.nodes import degree_charts, map_chart, neighbour_lists
 from paretognn.report.run import ReportRun
 from paretognn.report.scores import AVERAGE, TASKS, score_charts, score_rows, score_table
-from paretognn.training.assembly import AssemblySettings
 
 
 def write_report(runs: Sequence[ReportRun], path: Path) -> None:
@@ -123,10 +122,9 @@ def training_facts(run: ReportRun) -> list[tuple[str, str]]:
         ("steps", f"{config.steps:,}, training seed {config.seed}"),
         ("embedding", f"{run.embeddings.shape[1]} dimensions"),
     ]
-    if config.alternatives:
-        facts.append(("put together", "of the encoder's output and more, as a judge without labels chose"))
-    elif config.assembly != AssemblySettings():
-        facts.append(("put together", f"of {said_of(config.assembly)}"))
+    if config.assembles:
+        made_of = "as a judge without labels chose" if config.alternatives else f"of {said_of(config.assembly)}"
+        facts.append(("put together", made_of))
     if run.history is not None:
         facts.append(("time in steps", f"{run.history.seconds:,.1f} s"))
     return facts

@@ -137,6 +137,11 @@ class TrainConfig(_Settings):
         """Columns of an embedding; fewer where a block finds less in the graph than it may hold."""
         return max(each.width(self.encoder.hidden_dims[-1]) for each in (self.assembly, *self.alternatives))
 
+    @property
+    def assembles(self) -> bool:
+        """Whether an embedding is, or may be chosen to be, another thing than the encoder's output."""
+        return bool(self.alternatives) or self.assembly != AssemblySettings()
+
     def of_training(self) -> str:
         """What training sees of the settings, as JSON; where it is equal, so are the encoders of one graph."""
         return self.model_dump_json(exclude={"method", "assembly", "alternatives"})
