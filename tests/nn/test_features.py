@@ -43,6 +43,26 @@ def test_row_scaling():
         torch.testing.assert_close(store.rows(), torch.tensor([[0.25, 0.75], [0, 0]]))
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", ["standardise", "row", "none"])
+def test_blocks_of_rows_give_what_all_rows_at_once_do(kind, sparse, monkeypatch):
+    features = make_graph(sparse=sparse).features
+    given = features.copy()
+
+    def made():
+        store = FeatureStore.scaled(features, FeatureScaling.fit(features, kind))
+        assert store.dense is not None
+        return store
+
+    monkeypatch.setattr("paretognn.nn.features.DENSE_FROM", 0.0)
+    once = made()
+    monkeypatch.setattr("paretognn.nn.features.BLOCK_ROWS", 7)
+    blocks = made()
+    torch.testing.assert_close(blocks.rows(), once.rows())
+    torch.testing.assert_close(blocks.squared_norms, once.squared_norms)
+    assert (given != features).sum() == 0  # the user's own are not scaled in place
+
+
 @pytest.mark.parametrize("width", [3, 40])
 @pytest.mark.parametrize("token", [False, True])
 def test_convolve_equals_the_dense_product_in_either_order(graph, width, token):

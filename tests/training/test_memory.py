@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -25,6 +27,31 @@ def test_estimates_are_within_30_percent_of_what_cells_have_taken(data_root):
         ratios[cell.key.name] = cell_memory(graph, config, cell.config is not None) / cell.peak_memory
     assert len(ratios) > 10
     assert not {name: ratio for name, ratio in ratios.items() if not 0.7 < ratio < 1.3}
+
+
+_PREPARES = """
+import numpy as np, psutil
+from paretognn.graph import build_graph
+from paretognn.methods import method_config
+from paretognn.training.memory import peak_memory
+from paretognn.training.prepare import prepare
+
+features = np.zeros((400_000, 128), dtype=np.float32)
+features[:] = np.sin(np.arange(128, dtype=np.float32))
+features[::3] += 1
+graph = build_graph(len(features), [0, 1], [1, 2], features=features)
+held = psutil.Process().memory_info().rss
+placed, _ = prepare(graph, method_config(graph)[0].features, "cpu")
+placed.features.squared_norms
+print((peak_memory() - held) / features.nbytes)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux")
+def test_dense_features_are_looked_at_and_scaled_in_blocks():
+    """What it takes to prepare them is the scaled ones and little more, not copies in float64 or as entries."""
+    taken = subprocess.run([sys.executable, "-c", _PREPARES], stdout=subprocess.PIPE, text=True, check=True)
+    assert float(taken.stdout) < 2.5
 
 
 @pytest.mark.parametrize(

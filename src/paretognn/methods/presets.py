@@ -108,7 +108,7 @@ WORDS = (0.5, 10.0)
 """What makes features a bag of words: none is negative, at most this share is not zero, and no column's mean (of what
 is not zero) is more than so many times the median one's."""
 _LOOKED_AT = 50_000
-"""Rows that are looked at of features that are mapped from disk."""
+"""Rows of features that are looked at, evenly spread."""
 WALKS = (320, 160, 80)
 """Random walks of `WALK_STEPS` steps that make a sub-graph: the most that memory allows."""
 WALK_STEPS = 4
@@ -141,12 +141,13 @@ def looks_like_words(features: Features | None) -> bool:
     loudest (docs/speed.md)."""
     if features is None or not min(features.shape):
         return False
-    step = -(-len(features) // _LOOKED_AT) if isinstance(features, np.memmap) else 1
-    stored = sp.csc_array(features[::step])
+    rows = features[:: -(-features.shape[0] // _LOOKED_AT)]
+    entries = rows if isinstance(rows, np.ndarray) else rows.data
+    if not entries.any() or entries.min() < 0 or np.count_nonzero(entries) > WORDS[0] * np.prod(rows.shape):
+        return False
+    stored = sp.csc_array(rows)
     stored.eliminate_zeros()
     counts, sums = np.diff(stored.indptr), np.asarray(stored.sum(axis=0), dtype=np.float64).ravel()
-    if not stored.nnz or stored.nnz > WORDS[0] * np.prod(stored.shape) or stored.data.min() < 0:
-        return False
     means = sums[counts > 0] / counts[counts > 0]
     return bool(means.max() <= WORDS[1] * np.median(means))
 

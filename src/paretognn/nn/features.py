@@ -39,20 +39,28 @@ class FeatureScaling:
         mean, scale = np.zeros(d), np.ones(d)
         if kind == "standardise":
             mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
-            if isinstance(features, np.memmap):  # numpy's variance would make a copy of all rows
+            if isinstance(features, np.ndarray):  # numpy's variance would make a float64 copy of all rows
                 blocks = (features[start : start + BLOCK_ROWS] for start in range(0, n, BLOCK_ROWS))
                 variance = np.asarray(sum(((block - mean) ** 2).sum(axis=0) for block in blocks) / n)
-            elif not isinstance(features, np.ndarray):
+            else:
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
-            else:
-                variance = features.var(axis=0, dtype=np.float64)
             constant = variance <= 1e-10 * np.maximum(mean**2, 1e-30) + 1e-24
             scale = np.where(constant, 0.0, 1.0 / np.sqrt(np.where(constant, 1.0, variance)))
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
 
+    def scale_in_place(self, rows: np.ndarray) -> np.ndarray:
+        """Dense rows [M, D], which are changed."""
+        if self.kind == "row":
+            rows *= inverse_sums(rows)[:, None]
+        elif self.kind == "standardise":
+            rows -= self.mean
+            rows *= self.scale
+        return rows
+
 
 BLOCK_ROWS = 1 << 16
+"""Rows of features that are scaled, or passed by, at once."""
 
 
 def inverse_sums(features: Features) -> np.ndarray:
@@ -90,21 +98,17 @@ class FeatureStore:
     @classmethod
     def scaled(cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> FeatureStore:
         """All N nodes' features [N, D], scaled, in memory."""
+        if isinstance(features, np.ndarray) or _better_dense(features):
+            dense = torch.empty(features.shape, device=device)
+            for start in range(0, len(dense), BLOCK_ROWS):
+                block = features[start : start + BLOCK_ROWS]
+                block = block.copy() if isinstance(block, np.ndarray) else block.toarray()
+                dense[start : start + BLOCK_ROWS] = torch.from_numpy(scaling.scale_in_place(block))
+            return cls(dense)
         if scaling.kind == "row":
-            inverse = inverse_sums(features)
-            features = (
-                sp.csr_array(sp.diags_array(inverse) @ features)
-                if sp.issparse(features)
-                else features * inverse[:, None]
-            )
-        if not isinstance(features, np.ndarray) and _better_dense(features):
-            features = features.toarray()
-        standardise = scaling.kind == "standardise"
-        if isinstance(features, np.ndarray):
-            scaled = (features - scaling.mean) * scaling.scale if standardise else features
-            return cls(torch.tensor(scaled, dtype=torch.float32, device=device))
+            features = sp.csr_array(sp.diags_array(inverse_sums(features)) @ features)
         sparse = Csr.from_scipy(features, device)
-        if not standardise:
+        if scaling.kind != "standardise":
             return cls(None, sparse)
         scale = torch.tensor(scaling.scale, dtype=torch.float32, device=device)
         sparse.values = sparse.values * scale[sparse.indices.long()]
@@ -175,7 +179,7 @@ class FeatureStore:
         if self._whole is not None:
             return self._whole.squared_norms[self.nodes]
         if self.dense is not None:
-            return self.dense.double().square().sum(1)
+            return torch.cat([block.double().square().sum(1) for block in self.dense.split(BLOCK_ROWS)])
         assert self.sparse is not None
         values = self.sparse.values.double()
         change, base = values.square(), values.new_zeros(())

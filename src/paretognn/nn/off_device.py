@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from paretognn.graph import Features
-from paretognn.nn.features import BLOCK_ROWS, FeatureScaling, FeatureStore, inverse_sums
+from paretognn.nn.features import BLOCK_ROWS, FeatureScaling, FeatureStore
 
 
 def place_features(features: Features, scaling: FeatureScaling, device: torch.device | str) -> FeatureStore:
@@ -96,13 +96,7 @@ class MappedStore(OffDevice):
 
     def take(self, rows: Tensor) -> FeatureStore:
         chosen = np.asarray(self._features[rows.cpu().numpy()])
-        # In place: these may be the features of many neighbours.
-        if self._scaling.kind == "row":
-            chosen *= inverse_sums(chosen)[:, None]
-        elif self._scaling.kind == "standardise":
-            chosen -= self._scaling.mean
-            chosen *= self._scaling.scale
-        return FeatureStore(sent(torch.from_numpy(chosen), self.device))
+        return FeatureStore(sent(torch.from_numpy(self._scaling.scale_in_place(chosen)), self.device))
 
 
 class HostStore(OffDevice):
