@@ -5,6 +5,8 @@
 One model is trained, on the graph without validation and test links, and judged on all four tasks, so that a
 curve costs one training. Its scores lie a little below those of `paretognn evaluate`, whose node, cluster and
 partition scores come from a model that saw every link. ``seconds`` is the time of the steps up to the mark.
+``plateau`` is the step with which early stopping (``stopping.name=plateau``, as it is by default) would have ended the
+run by then, or null.
 
 A folder that holds a part of the run is continued; marks that it has scored are printed as they were.
 """
@@ -24,6 +26,7 @@ from paretognn.methods import method_config
 from paretognn.training import RunFolder, train
 from paretognn.training.config import parse_assignments
 from paretognn.training.metrics import read_metrics
+from paretognn.training.stopping import Plateau, StoppingSettings
 
 
 def main() -> None:
@@ -71,7 +74,14 @@ def main() -> None:
                 "hardware": described(),
             }
             kept.write_text(json.dumps(line), encoding="utf-8")
-        print(kept.read_text(encoding="utf-8"), flush=True)
+        line = json.loads(kept.read_text(encoding="utf-8"))
+        print(json.dumps({**line, "plateau": plateau(run, steps)}), flush=True)
+
+
+def plateau(run: RunFolder, steps: int) -> int | None:
+    rule = Plateau(StoppingSettings(name="plateau"))
+    rows = (row for row in read_metrics(run.metrics_file) if row["step"] <= steps)
+    return next((row["step"] for row in rows if rule.reached(row["losses"])), None)
 
 
 if __name__ == "__main__":

@@ -121,22 +121,44 @@ def products(rows: list[Row]) -> Iterator[str]:
     yield from table(["matrix", "width", *names], body)
 
 
+def alone(steps: list[Row], row: Row) -> float:
+    """Seconds of a step of a curve, which may have run beside others, as `step.py` measured it with the machine to
+    itself."""
+    return next(s["seconds"] for s in steps if all(s[key] == row[key] for key in ("graph", "preset", "set")))
+
+
 def quality(rows: list[Row], steps: list[Row]) -> Iterator[str]:
-    """Seconds are steps times the median step that `step.py` measured with the machine to itself: curves may run
-    beside each other."""
-    alone = {(r["graph"], r["preset"], *r["set"]): r["seconds"] for r in steps}
     body = [
         [
             r["graph"],
             r["preset"],
             r["steps"],
-            f"{r['steps'] * alone[r['graph'], r['preset'], *r['set']]:.0f}",
+            f"{r['steps'] * alone(steps, r):.0f}",
             *(f"{score:.1f}" for score in r["scores"].values()),
             f"**{r['average']:.1f}**",
         ]
         for r in rows
     ]
     yield from table(["graph", "preset", "steps", "seconds", "node", "NMI", "link", "partition", "average"], body)
+
+
+def reached(rows: list[Row], long: list[Row], steps: list[Row]) -> Iterator[str]:
+    """When a curve is first within 1 % of the average at the end of the long run of its graph."""
+    ends = {r["graph"]: r for r in long}  # the last of each graph
+    body = []
+    for graph, end in ends.items():
+        cells = []
+        for preset in dict.fromkeys(r["preset"] for r in rows):
+            curve = [r for r in rows if (r["graph"], r["preset"]) == (graph, preset)]
+            first = next((r["steps"] for r in curve if r["average"] >= 0.99 * end["average"]), None)
+            seconds = (first or 0) * alone(steps, curve[0])
+            cells += [f"{first:,}", f"**{seconds:.0f}**"] if first else [f"not by {curve[-1]['steps']:,}", ""]
+        stop = end["plateau"]
+        there = [r for r in long if r["graph"] == graph and stop is not None and r["steps"] <= stop]
+        stopped = [f"{stop:,}", f"{there[-1]['average']:.1f} at {there[-1]['steps']:,}"] if there else ["never", ""]
+        body.append([graph, f"{end['steps']:,}", f"{end['average']:.1f}", *cells, *stopped])
+    head = ["graph", "steps", "average there", "99 % of it: auto, steps", "seconds", "paper, steps", "seconds"]
+    yield from table([*head, "plateau ends it at", "average by then"], body)
 
 
 def knee(rows: list[Row]) -> Iterator[str]:
@@ -204,6 +226,9 @@ def main() -> None:
     if "quality" in results:
         print("### quality\n")
         print("\n".join(quality(results["quality"], results["step"])))
+    if "horizon" in results:
+        print("### horizon\n")
+        print("\n".join(reached(results["quality"], results["horizon"], results["step"])))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def kind(request):
 @pytest.fixture(params=["standardise", "row", "none"])
 def stores(request, kind, tmp_path, monkeypatch):
     """A store off the device, in blocks of seven rows, and the same features on it."""
-    monkeypatch.setattr("paretognn.nn.off_device.BLOCK_ROWS", 7)
+    monkeypatch.setattr("paretognn.nn.features.BLOCK_ENTRIES", 7 * 12)
     features = make_graph(sparse=kind == "host-sparse").features
     scaling = FeatureScaling.fit(features, request.param)
     there = FeatureStore.scaled(features, scaling)

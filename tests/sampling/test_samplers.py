@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 import torch
 
-from made import generator, make_graph, normalised_dense, on_device
+from made import generator, make_graph, normalised_dense, on_device, scaled_dense
 from paretognn.graph import build_graph
+from paretognn.nn.sparse import Csr
 from paretognn.sampling import (
     Augmentation,
     augment,
+    clean_view,
     induced,
     k_hop,
     random_nodes,
@@ -31,10 +33,49 @@ def structure(subgraph):
 
 def test_induced_equals_slicing():
     graph = make_graph()
-    member = torch.zeros(60, dtype=torch.bool)
-    member[[3, 5, 8, 20, 21, 40, 59]] = True
-    sub = induced(on_device(graph), member)
-    np.testing.assert_array_equal(structure(sub), graph.adjacency().toarray()[np.ix_(sub.nodes, sub.nodes)])
+    placed = on_device(graph)
+    for nodes in ([3, 5, 8, 20, 21, 40, 59], [0, 5, 6], [3, 40]):  # one leaves nothing behind for the next
+        sub = induced(placed, torch.tensor(nodes), torch.tensor(nodes[1:]))
+        np.testing.assert_array_equal(structure(sub), graph.adjacency().toarray()[np.ix_(nodes, nodes)])
+        assert sub.nodes.tolist() == nodes
+        assert sub.seeds.tolist() == list(range(1, len(nodes)))
+
+
+def test_what_no_view_changes_is_aggregated_once(monkeypatch):
+    graph = make_graph()
+    placed = on_device(graph)
+    products = []
+    product = Csr.product
+    monkeypatch.setattr(Csr, "product", lambda self, dense: products.append(dense.shape) or product(self, dense))
+    adjacency, x = torch.tensor(normalised_dense(graph)), torch.tensor(scaled_dense(graph))
+    for seed in range(3):
+        weight = torch.randn(12, 20, generator=generator(seed), dtype=torch.float64, requires_grad=True)
+        view = clean_view(whole(placed))
+        h = view.features.convolve(view.adjacency(0), weight)
+        torch.testing.assert_close(h, adjacency @ x @ weight, atol=1e-5, rtol=1e-5)
+        (gradient,) = torch.autograd.grad(h.square().sum(), weight)
+        torch.testing.assert_close(gradient, x.T @ adjacency @ (2 * h), atol=1e-4, rtol=1e-4)
+    assert products == [(60, 12)]
+    order = torch.randperm(60, generator=generator())
+    shuffled = view.features.shuffled(order).convolve(view.adjacency(0), weight)
+    torch.testing.assert_close(shuffled, adjacency @ x[order] @ weight, atol=1e-5, rtol=1e-5)
+    dropped = augment(whole(placed), Augmentation(edge_drop=0.5), generator())
+    other = dropped.features.convolve(dropped.adjacency(0), weight)
+    torch.testing.assert_close(other, dropped.adjacency(0).to_dense().double() @ x @ weight, atol=1e-5, rtol=1e-5)
+    part = without_entries(whole(placed), torch.tensor([0]))
+    assert clean_view(part).adjacency(0).nnz == view.adjacency(0).nnz - 1
+
+
+def test_no_sampler_leaves_its_numbers_behind():
+    placed = on_device(make_graph(200, 4))
+    for draw in (
+        lambda: saint_nodes(placed, 30, 1.0, generator()),
+        lambda: saint_walks(placed, 5, 3, generator()),
+        lambda: k_hop(placed, 3, 1, generator()),
+        lambda: sage_view(placed, torch.tensor([7, 3]), [3, 2], generator()),
+    ):
+        draw()
+        assert bool((placed.places == -1).all())
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])
@@ -50,8 +91,7 @@ def test_k_hop_is_the_ball_around_its_seeds(hops):
 
 def test_c40_seeds_without_neighbours_stay():
     graph = build_graph(6, [0], [1], features=np.eye(6))
-    member = torch.tensor([False, False, True, False, False, True])
-    sub = induced(on_device(graph), member, torch.tensor([2, 5]))
+    sub = induced(on_device(graph), torch.tensor([2, 5]), torch.tensor([2, 5]))
     assert (sub.num_nodes, len(sub.indices), sub.seeds.tolist()) == (2, 0, [0, 1])
     view = sage_view(on_device(graph), torch.tensor([2, 5]), [3], generator())
     torch.testing.assert_close(view.adjacencies[0].to_dense(), torch.eye(2))
@@ -120,18 +160,23 @@ def test_neighbours_are_distinct_uniform_and_all_where_few():
     np.testing.assert_allclose(seen / 400, expected, atol=0.12)
 
 
+def sources_of(view, graph):
+    """The nodes whose features, of which no two are alike, a view has."""
+    return (view.features.store.rows()[:, None] == graph.features.rows()).all(2).int().argmax(1).numpy()
+
+
 def test_sage_aggregate_is_unbiased_and_exact_with_a_large_fanout():
     graph = make_graph(40, 8)
     prepared = on_device(graph)
     dense = normalised_dense(graph)
     seeds = torch.tensor([1, 7, 30])
     exact = sage_view(prepared, seeds, [100], generator())
-    sources = exact.features.store.nodes
+    sources = sources_of(exact, prepared)
     np.testing.assert_allclose(exact.adjacencies[0].to_dense(), dense[np.ix_(seeds, sources)], atol=1e-6)
     total = np.zeros((3, 40))
     for seed in range(1500):
         view = sage_view(prepared, seeds, [2], generator(seed))
-        total[:, view.features.store.nodes] += view.adjacencies[0].to_dense().numpy()
+        total[:, sources_of(view, prepared)] += view.adjacencies[0].to_dense().numpy()
     np.testing.assert_allclose(total / 1500, dense[seeds], atol=0.03)
 
 
@@ -141,7 +186,7 @@ def test_sage_blocks_chain():
     first, second = view.adjacencies
     assert second.shape == (2, first.shape[0])
     assert first.shape[1] == view.features.num_rows
-    assert view.features.store.nodes[:2].tolist() == [5, 2]
+    assert sources_of(view, prepared)[:2].tolist() == [5, 2]
 
 
 def test_edges_are_dropped_in_pairs_at_the_right_rate():
@@ -201,5 +246,5 @@ def test_find_agrees_with_the_matrix_and_entries_can_leave():
 
 def test_c42_as_many_nodes_as_edges():
     ring = build_graph(5, np.arange(5), (np.arange(5) + 1) % 5, features=np.eye(5))
-    sub = induced(on_device(ring), torch.tensor([True, True, True, False, False]))
+    sub = induced(on_device(ring), torch.tensor([0, 1, 2]))
     assert structure(sub).sum() == 4

@@ -7,6 +7,7 @@ A masked row is its token's image.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -40,8 +41,8 @@ class FeatureScaling:
         if kind == "standardise":
             mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
             if isinstance(features, np.ndarray):  # numpy's variance would make a float64 copy of all rows
-                blocks = (features[start : start + BLOCK_ROWS] for start in range(0, n, BLOCK_ROWS))
-                variance = np.asarray(sum(((block - mean) ** 2).sum(axis=0) for block in blocks) / n)
+                blocks = (features[rows] for rows in row_blocks(n, d))
+                variance = sum((((block - mean) ** 2).sum(axis=0) for block in blocks), np.zeros(d)) / n
             else:
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
@@ -59,8 +60,14 @@ class FeatureScaling:
         return rows
 
 
-BLOCK_ROWS = 1 << 16
-"""Rows of features that are scaled, or passed by, at once."""
+BLOCK_ENTRIES = 1 << 22
+"""Of dense features that are scaled, or passed by, at once."""
+
+
+def row_blocks(n: int, width: int) -> Iterator[slice]:
+    """Of n rows, in blocks of `BLOCK_ENTRIES`."""
+    size = max(1, BLOCK_ENTRIES // max(1, width))
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))
 
 
 def inverse_sums(features: Features) -> np.ndarray:
@@ -86,24 +93,22 @@ class FeatureStore:
 
     dense : float [M, D], or None where ``sparse`` [M, D] (already divided by the deviations) less ``shift`` [D]
         in every row stands for them; a shift of None is zero.
-    nodes : int64 [M] ids in the graph of the rows, None for all.
     """
 
     dense: Tensor | None
     sparse: Csr | None = None
     shift: Tensor | None = None
-    nodes: Tensor | None = None
-    _whole: FeatureStore | None = field(default=None, repr=False)
+    _aggregated: dict[Csr, Tensor] = field(default_factory=dict, repr=False)
 
     @classmethod
     def scaled(cls, features: Features, scaling: FeatureScaling, device: torch.device | str = "cpu") -> FeatureStore:
         """All N nodes' features [N, D], scaled, in memory."""
         if isinstance(features, np.ndarray) or _better_dense(features):
             dense = torch.empty(features.shape, device=device)
-            for start in range(0, len(dense), BLOCK_ROWS):
-                block = features[start : start + BLOCK_ROWS]
+            for rows in row_blocks(*features.shape):
+                block = features[rows]
                 block = block.copy() if isinstance(block, np.ndarray) else block.toarray()
-                dense[start : start + BLOCK_ROWS] = torch.from_numpy(scaling.scale_in_place(block))
+                dense[rows] = torch.from_numpy(scaling.scale_in_place(block))
             return cls(dense)
         if scaling.kind == "row":
             features = sp.csr_array(sp.diags_array(inverse_sums(features)) @ features)
@@ -141,12 +146,19 @@ class FeatureStore:
 
     def take(self, rows: Tensor) -> FeatureStore:
         """The chosen rows, in that order."""
-        nodes = rows if self.nodes is None else self.nodes[rows]
-        whole = self._whole or self
         if self.dense is not None:
-            return FeatureStore(self.dense[rows], nodes=nodes, _whole=whole)
+            return FeatureStore(self.dense[rows])
         assert self.sparse is not None
-        return FeatureStore(None, self.sparse.rows(rows), self.shift, nodes, whole)
+        return FeatureStore(None, self.sparse.rows(rows), self.shift)
+
+    def aggregated(self, adjacency: Csr) -> Tensor:
+        """``adjacency`` [n, M] times dense features, [n, D]: kept for the steps to come where the adjacency is."""
+        assert self.dense is not None
+        if not adjacency.kept:
+            return adjacency.product(self.dense)
+        if adjacency not in self._aggregated:
+            self._aggregated[adjacency] = adjacency.product(self.dense)
+        return self._aggregated[adjacency]
 
     def times(self, weight: Tensor, column_mask: Tensor | None = None) -> Tensor:
         """Features, their columns times ``column_mask`` [D], times ``weight`` [D, d] -> [M, d]; gradients reach
@@ -175,11 +187,9 @@ class FeatureStore:
 
     @cached_property
     def squared_norms(self) -> Tensor:
-        """|x_i|^2 of every row, float64 [M], computed once for the whole graph."""
-        if self._whole is not None:
-            return self._whole.squared_norms[self.nodes]
+        """|x_i|^2 of every row, float64 [M]."""
         if self.dense is not None:
-            return torch.cat([block.double().square().sum(1) for block in self.dense.split(BLOCK_ROWS)])
+            return self.dense.double().square().sum(1)
         assert self.sparse is not None
         values = self.sparse.values.double()
         change, base = values.square(), values.new_zeros(())
@@ -265,12 +275,13 @@ class FeatureView:
         store = self.store
         if store.dense is not None and store.width <= 2 * weight.shape[1]:
             # Aggregating first needs no sparse product in the backward pass: features have no gradient.
+            masked = weight if self.column_mask is None else weight * self.column_mask[:, None]
+            if self.order is None and self.row_mask is None:
+                return store.aggregated(adjacency).to(weight.dtype) @ masked
             x = store.dense if self.order is None else store.dense[self.order]
-            x = x.to(weight.dtype)
             if self.row_mask is not None:
                 x = x.masked_fill(self.row_mask[:, None], 0.0)
-            masked = weight if self.column_mask is None else weight * self.column_mask[:, None]
-            out = adjacency.product(x) @ masked
+            out = adjacency.product(x.to(weight.dtype)) @ masked
             if self.row_mask is not None and self.token is not None:
                 reach = adjacency.product(self.row_mask.to(weight.dtype)[:, None])
                 out = out + reach * (self.token @ weight)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from paretognn.graph import Features
-from paretognn.nn.features import BLOCK_ROWS, FeatureScaling, FeatureStore
+from paretognn.nn.features import FeatureScaling, FeatureStore, row_blocks
 
 
 def place_features(features: Features, scaling: FeatureScaling, device: torch.device | str) -> FeatureStore:
@@ -72,19 +72,19 @@ class OffDevice(FeatureStore):
 
     def transpose_times(self, h: Tensor) -> Tensor:
         out = h.new_zeros(self.width, h.shape[1])
-        for block, part in zip(self._blocks(), h.split(BLOCK_ROWS), strict=True):
-            out += block.transpose_times(part)
+        for block, rows in zip(self._blocks(), row_blocks(*self._shape), strict=True):
+            out += block.transpose_times(h[rows])
         return out
 
     def rows(self, chosen: slice = slice(None)) -> Tensor:
         wanted = torch.arange(self.num_rows)[chosen]
         out = torch.empty(len(wanted), self.width, device=self.device)
-        for place, part in zip(out.split(BLOCK_ROWS), wanted.split(BLOCK_ROWS), strict=True):
-            place.copy_(self.take(part).rows())
+        for rows in row_blocks(*out.shape):
+            out[rows] = self.take(wanted[rows]).rows()
         return out
 
     def _blocks(self) -> Iterator[FeatureStore]:
-        return map(self.take, torch.arange(self.num_rows).split(BLOCK_ROWS))
+        return (self.take(torch.arange(rows.start, rows.stop)) for rows in row_blocks(*self._shape))
 
 
 class MappedStore(OffDevice):

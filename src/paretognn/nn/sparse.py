@@ -26,6 +26,7 @@ class Csr:
 
     indptr, indices : int32 where the entries allow it, else int64. values : float [nnz].
     symmetric : the matrix equals its transpose, so the backward product reuses it.
+    kept : it serves more steps than one, so products of all features with it are kept too.
     """
 
     indptr: Tensor
@@ -33,6 +34,7 @@ class Csr:
     values: Tensor
     shape: tuple[int, int]
     symmetric: bool = False
+    kept: bool = False
     _transpose: Csr | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -60,16 +62,21 @@ class Csr:
         return torch.repeat_interleave(torch.arange(self.shape[0], device=counts.device), counts, output_size=self.nnz)
 
     def transpose(self) -> Csr:
-        """The transpose [m, n], made once."""
+        """The transpose [m, n], made once; rows stay in order within a column."""
         if self.symmetric:
             return self
         if self._transpose is None:
-            order = torch.argsort(self.indices, stable=True)
-            indptr = torch.zeros(self.shape[1] + 1, dtype=torch.int64, device=self.indices.device)
-            indptr[1:] = torch.bincount(self.indices, minlength=self.shape[1]).cumsum(0)
-            self._transpose = Csr(
-                indptr, self.row_of_entry()[order], self.values[order], (self.shape[1], self.shape[0])
-            )
+            shape = self.shape[1], self.shape[0]
+            if self.indices.device.type == "cpu":  # by counting, which is linear
+                parts = (self.values.numpy(), self.indices.numpy(), self.indptr.numpy())
+                columns = sp.csr_array(parts, shape=self.shape).tocsc()
+                indptr, rows, values = (torch.from_numpy(p) for p in (columns.indptr, columns.indices, columns.data))
+                self._transpose = Csr(indptr, rows, values, shape)
+            else:
+                order = torch.argsort(self.indices, stable=True)
+                indptr = torch.zeros(shape[0] + 1, dtype=torch.int64, device=self.indices.device)
+                indptr[1:] = torch.bincount(self.indices, minlength=shape[0]).cumsum(0)
+                self._transpose = Csr(indptr, self.row_of_entry()[order], self.values[order], shape)
             self._transpose._transpose = self
         return self._transpose
 
@@ -79,9 +86,9 @@ class Csr:
 
     def rows(self, index: Tensor) -> Csr:
         """The chosen rows [len(index), m], in that order."""
-        positions, owner = expand_rows(self.indptr, index)
+        positions, _ = expand_rows(self.indptr, index)
         indptr = torch.zeros(len(index) + 1, dtype=torch.int64, device=index.device)
-        indptr[1:] = torch.bincount(owner, minlength=len(index)).cumsum(0)
+        indptr[1:] = (self.indptr[index + 1] - self.indptr[index]).cumsum(0)
         return Csr(indptr, self.indices[positions], self.values[positions], (len(index), self.shape[1]))
 
     def to_dense(self) -> Tensor:

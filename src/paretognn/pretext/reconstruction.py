@@ -79,9 +79,9 @@ def cosines(h: Tensor, decoder: Tensor, features: FeatureStore) -> Tensor:
     Row by row the norm of V h_i is h_i^T (V^T V) h_i. In float64, since it cancels for rows near the null
     space of V.
     """
-    product = h.double() @ (decoder.double().T @ decoder.double())
-    norm = (product * h.double()).sum(1).clamp(min=0)
-    dot = (h.double() * features.times(decoder).double()).sum(1)
+    exact, v = h.double(), decoder.double()
+    norm = ((exact @ (v.T @ v)) * exact).sum(1).clamp(min=0)
+    dot = (exact * features.times(decoder).double()).sum(1)
     square = features.squared_norms
     known = (norm >= SHORTEST**2) & (square > 0)
     scale = torch.where(known, norm * square, 1.0).sqrt()

@@ -34,8 +34,11 @@ def pair_uniform(low: Tensor, high: Tensor, key: Tensor | int) -> Tensor:
 
 
 def clean_view(subgraph: Subgraph) -> View:
-    """The sub-graph as it is."""
-    adjacency = normalised(subgraph.indptr, subgraph.indices, subgraph.weights)
+    """The sub-graph as it is. The adjacency of the whole graph is made once."""
+    if subgraph.indptr is subgraph.parent.indptr:
+        adjacency = subgraph.parent.adjacency
+    else:
+        adjacency = normalised(subgraph.indptr, subgraph.indices, subgraph.weights)
     return View(FeatureView(subgraph.features), (adjacency,), subgraph.nodes, subgraph.seeds)
 
 

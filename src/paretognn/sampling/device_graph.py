@@ -13,6 +13,7 @@ from paretognn.graph import Graph
 from paretognn.nn.features import FeatureStore
 from paretognn.nn.gcn import DiffusionSettings
 from paretognn.nn.sparse import Csr
+from paretognn.sampling.normalise import NormalisedRows, normalised
 
 
 @dataclass(eq=False)
@@ -53,6 +54,24 @@ class DeviceGraph:
     def longest(self) -> int:
         """The most neighbours that a node has."""
         return int(self.degrees().max()) if self.num_nodes else 0
+
+    @cached_property
+    def inverse_root(self) -> Tensor:
+        """float32 [N]: D^-1/2 of the adjacency with self-loops."""
+        return NormalisedRows(self.indptr, self.indices, self.weights).inverse_root
+
+    @cached_property
+    def adjacency(self) -> Csr:
+        """The normalised adjacency of the whole graph."""
+        adjacency = normalised(self.indptr, self.indices, self.weights)
+        adjacency.kept = True
+        return adjacency
+
+    @cached_property
+    def places(self) -> Tensor:
+        """int32 [N] of -1: room in which to number the nodes of a sub-graph, without a pass over all N. Whoever writes
+        to it leaves it as it was."""
+        return torch.full((self.num_nodes,), -1, dtype=torch.int32, device=self.device)
 
     @property
     def device(self) -> torch.device:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -11,7 +12,6 @@ from paretognn.errors import InputError
 from paretognn.nn.gcn import DiffusionSettings
 from paretognn.nn.sparse import Csr
 from paretognn.sampling.device_graph import DeviceGraph
-from paretognn.sampling.normalise import normalised
 
 COLUMNS = 512
 """Columns of the diffusion that are worked out together."""
@@ -28,7 +28,7 @@ def check_size(nodes: int) -> None:
 def diffused(graph: DeviceGraph, settings: DiffusionSettings, nodes: Tensor | None = None) -> Csr:
     """Rows and columns ``nodes`` (int64 [M]; None: all N) of the graph's `diffusion`, which is made once."""
     if settings not in graph.diffusions:
-        graph.diffusions[settings] = diffusion(graph, settings)
+        graph.diffusions[settings] = replace(diffusion(graph, settings), kept=True)
     whole = graph.diffusions[settings]
     return whole if nodes is None else _block(whole, nodes)
 
@@ -40,7 +40,7 @@ def diffusion(graph: DeviceGraph, settings: DiffusionSettings) -> Csr:
     """
     n, keep = graph.num_nodes, 1 - settings.teleport
     check_size(n)
-    adjacency = normalised(graph.indptr, graph.indices, graph.weights)
+    adjacency = graph.adjacency
     terms = max(1, math.ceil(math.log(max(settings.threshold, 1e-7) / 2) / math.log(keep)))
     rows, columns, values = [], [], []
     for start in range(0, n, COLUMNS):

@@ -9,6 +9,7 @@ from paretognn.nn.features import FeatureView
 from paretognn.nn.sparse import Csr
 from paretognn.nn.view import View
 from paretognn.sampling.device_graph import DeviceGraph
+from paretognn.sampling.subgraph import numbered
 
 
 def sample_neighbours(
@@ -48,13 +49,7 @@ def sage_view(
     of them, so the expected aggregate is that of the full neighbourhood. ``exclude``: positions of entries
     that carry no message.
     """
-    if graph.weights is None:
-        degree = graph.degrees().to(torch.float32) + 1
-    else:
-        rows = torch.repeat_interleave(torch.arange(graph.num_nodes, device=graph.device), graph.degrees())
-        degree = 1 + torch.zeros(graph.num_nodes, device=graph.device).index_add_(0, rows, graph.weights)
-    inverse_root = degree.rsqrt()
-    local = torch.full((graph.num_nodes,), -1, dtype=torch.int64, device=graph.device)
+    inverse_root = graph.inverse_root
     blocks: list[Csr] = []
     targets = seeds
     for fanout in reversed(fanouts):
@@ -63,11 +58,11 @@ def sage_view(
             carries = ~torch.isin(positions, exclude)
             positions, owner = positions[carries], owner[carries]
         neighbours = graph.targets(positions)
-        local.fill_(-1)
-        local[targets] = torch.arange(len(targets), device=graph.device)
-        new = torch.unique(neighbours[local[neighbours] < 0])
-        local[new] = torch.arange(len(targets), len(targets) + len(new), device=graph.device)
+        with numbered(graph, targets) as place:
+            new = torch.unique(neighbours[place[neighbours] < 0])
         sources = torch.cat([targets, new])
+        with numbered(graph, sources) as place:
+            local = place[neighbours].long()
         real = graph.degrees(targets)
         share = real.to(torch.float32) / real.clamp(min=1, max=fanout)
         values = inverse_root[targets][owner] * inverse_root[neighbours] * share[owner]
@@ -75,7 +70,7 @@ def sage_view(
             values = values * graph.weights[positions]
         own = torch.arange(len(targets), device=graph.device)
         row = torch.cat([owner, own])
-        column = torch.cat([local[neighbours], own])
+        column = torch.cat([local, own])
         value = torch.cat([values, inverse_root[targets].square()])
         order = torch.argsort(row, stable=True)
         indptr = torch.zeros(len(targets) + 1, dtype=torch.int64, device=graph.device)

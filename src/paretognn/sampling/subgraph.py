@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,20 +52,31 @@ def whole(graph: DeviceGraph) -> Subgraph:
     return Subgraph(graph, None, graph.indptr, graph.indices.long(), graph.weights)
 
 
-def induced(graph: DeviceGraph, member: Tensor, seeds: Tensor | None = None) -> Subgraph:
-    """The sub-graph on the nodes marked in ``member`` (bool [N]); ``seeds`` are ids in the parent."""
-    nodes = member.nonzero().squeeze(1)
+def induced(graph: DeviceGraph, nodes: Tensor, seeds: Tensor | None = None) -> Subgraph:
+    """The sub-graph on ``nodes`` (int64 [M], distinct and ascending); ``seeds`` are some of them."""
     if len(nodes) == graph.num_nodes:
         return replace(whole(graph), seeds=seeds)
-    local = torch.full((graph.num_nodes,), -1, dtype=torch.int64, device=graph.device)
-    local[nodes] = torch.arange(len(nodes), device=graph.device)
     positions, owner = expand_rows(graph.indptr, nodes)
-    columns = local[graph.targets(positions)]
+    with numbered(graph, nodes) as place:
+        columns = place[graph.targets(positions)]
+        own = None if seeds is None else place[seeds].long()
     inside = (columns >= 0).nonzero().squeeze(1)
     indptr = torch.zeros(len(nodes) + 1, dtype=torch.int64, device=graph.device)
     indptr[1:] = torch.bincount(owner[inside], minlength=len(nodes)).cumsum(0)
     weights = None if graph.weights is None else graph.weights[positions[inside]]
-    return Subgraph(graph, nodes, indptr, columns[inside], weights, None if seeds is None else local[seeds])
+    return Subgraph(graph, nodes, indptr, columns[inside].long(), weights, own)
+
+
+@contextmanager
+def numbered(graph: DeviceGraph, nodes: Tensor) -> Iterator[Tensor]:
+    """int32 [N]: of ``nodes`` their places, of others -1; good within the context. Costs what the nodes do, not all
+    N of them."""
+    place = graph.places
+    try:
+        place[nodes] = torch.arange(len(nodes), dtype=place.dtype, device=place.device)
+        yield place
+    finally:
+        place[nodes] = -1
 
 
 def without_entries(subgraph: Subgraph, entries: Tensor) -> Subgraph:
@@ -118,7 +131,7 @@ def k_hop(graph: DeviceGraph, seeds: int, hops: int, generator: torch.Generator)
         reached[graph.targets(positions)] = True
         frontier = (reached & ~member).nonzero().squeeze(1)
         member |= reached
-    return induced(graph, member, chosen)
+    return induced(graph, member.nonzero().squeeze(1), chosen)
 
 
 def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.Generator) -> Subgraph:
@@ -137,9 +150,7 @@ def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.
         cumulative = graph.degrees().double().pow(power).cumsum(0)
         uniform = torch.rand(budget, generator=generator, device=graph.device, dtype=torch.float64)
         drawn = torch.searchsorted(cumulative, uniform * cumulative[-1], right=True).clamp(max=graph.num_nodes - 1)
-    member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
-    member[drawn] = True
-    return induced(graph, member)
+    return induced(graph, torch.unique(drawn))
 
 
 def saint_walks(graph: DeviceGraph, roots: int, length: int, generator: torch.Generator) -> Subgraph:
@@ -148,13 +159,12 @@ def saint_walks(graph: DeviceGraph, roots: int, length: int, generator: torch.Ge
     if roots >= graph.num_nodes or graph.num_entries == 0:
         return whole(graph)
     here = random_nodes(graph, roots, generator)
-    member = torch.zeros(graph.num_nodes, dtype=torch.bool, device=graph.device)
-    member[here] = True
+    met = [here]
     for _ in range(length):
         degree = graph.degrees(here)
         uniform = torch.rand(len(here), generator=generator, device=graph.device, dtype=torch.float64)
         step = (uniform * degree).long().minimum((degree - 1).clamp(min=0))
         entry = (graph.indptr[here] + step).clamp(max=graph.num_entries - 1)
         here = torch.where(degree > 0, graph.targets(entry), here)
-        member[here] = True
-    return induced(graph, member)
+        met.append(here)
+    return induced(graph, torch.unique(torch.cat(met)))

@@ -99,7 +99,7 @@ class Near:
         nodes, near = _seen(self.adjacency(start, stop))
         if below is None:
             taken = self.features.take(nodes)
-            if taken.dense is None or not isinstance(self.features, OffDevice):
+            if taken.dense is None:
                 return near.product(taken.times(weight))
             seen = taken.dense
         else:
@@ -126,12 +126,16 @@ def _convolve(weight: Tensor, graph: DeviceGraph, adjacency: Rows, h: Tensor | N
     n, features = graph.num_nodes, graph.features
     out = row_matrix(n, weight.shape[1], graph)
     fewer = max(1, rows // FEWER)
-    if h is None and isinstance(features, OffDevice) and features.width <= weight.shape[1]:
-        # Features of the rows' neighbours are fetched, and nothing is kept for all nodes.
-        near = Near(features, adjacency)
-        for start in range(0, n, fewer):
-            out[start : start + fewer] = near.convolved(weight, None, start, min(start + fewer, n))
-        return out
+    if h is None and features.width <= weight.shape[1]:  # aggregated first, and nothing is kept for all nodes
+        if features.dense is not None:
+            for start in range(0, n, rows):
+                out[start : start + rows] = adjacency(start, min(start + rows, n)).product(features.dense) @ weight
+            return out
+        if isinstance(features, OffDevice):
+            near = Near(features, adjacency)  # features of the rows' neighbours are fetched
+            for start in range(0, n, fewer):
+                out[start : start + fewer] = near.convolved(weight, None, start, min(start + fewer, n))
+            return out
     image = row_matrix(n, weight.shape[1], graph)
     for start in range(0, n, rows):
         if h is None:
