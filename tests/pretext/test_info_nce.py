@@ -48,6 +48,34 @@ def test_c31_float32_to_1e_5(views):
         torch.testing.assert_close(a.double(), b, atol=1e-5, rtol=1e-3)
 
 
+@pytest.mark.parametrize("apart", [0, 1e-3, 1e-1])
+@pytest.mark.parametrize("temperature", [0.03, 0.1, 0.5])
+def test_near_a_good_fit_float32_stays_right(views, temperature, apart):
+    """Two views that hardly differ: partition and positive cancel."""
+    first = views[0].detach()
+    small = [v.float().requires_grad_() for v in (first, first + apart * views[1].detach())]
+    exact = [v.detach().double().requires_grad_() for v in small]
+    got, want = info_nce(*small, temperature), dense(*exact, temperature)
+    assert got.item() == pytest.approx(want.item(), abs=2e-5)
+    for a, b in zip(torch.autograd.grad(got, small), torch.autograd.grad(want, exact), strict=True):
+        assert float((a - b).norm()) < 1e-4 * float(b.norm()) + 1e-7
+
+
+@pytest.mark.parametrize(("keep", "again"), [(0, 10), (4 * 64 * 64 * 4, 6), (1 << 30, 0)])
+def test_exponentials_are_kept_up_to_the_budget_and_made_again_above_it(views, monkeypatch, keep, again):
+    """Rows of two views of 100 nodes in four blocks, ten of them on and above the diagonal."""
+    monkeypatch.setattr(info, "_BLOCK", {"cpu": 64})
+    monkeypatch.setattr(info, "KEEP_BYTES", keep)
+    made = []
+    exponentials = info._exponentials
+    monkeypatch.setattr(info, "_exponentials", lambda *given: made.append(1) or exponentials(*given))
+    small = [v.detach()[:100].float().requires_grad_() for v in views]
+    loss = info_nce(*small, 0.5)
+    assert len(made) == 10
+    loss.backward()
+    assert len(made) == 10 + again
+
+
 def test_c31_memory_grows_with_the_nodes_not_their_square():
     """Peak resident memory of 20,000 nodes, forward and backward; all similarities would take 6 GiB."""
     program = (
