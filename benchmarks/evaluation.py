@@ -1,18 +1,19 @@
 """Time of the evaluation on made embeddings, as JSON on standard output.
 
     python benchmarks/evaluation.py [--nodes 20000] [--width 256] [--pairs 100000] [--classes 10] [--seeds 10]
+        [--no-one-probe]
 
-Under ``seconds``: the four tasks, all seeds. Under ``one_probe``: one training set and the 21 values of C, by
-the batched solver (one thread, as the evaluation runs it) and by scikit-learn warm-started along the ascending
-path, with its default tolerance and with one that reaches the same solution. ``disagreeing`` counts predictions
-on all nodes, over all C, that differ from scikit-learn run to convergence.
+Under ``seconds``: the four tasks, all seeds; ``gib``: what they took above graph and embeddings, at most. Under
+``one_probe``: one training set and the 21 values of C, by the batched solver (one thread, as the evaluation runs it)
+and by scikit-learn warm-started along the ascending path, with its default tolerance and with one that reaches the
+same solution. ``disagreeing`` counts predictions on all nodes, over all C, that differ from scikit-learn run to
+convergence.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 import warnings
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
-import torch
+from hardware import described, forget_peak
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -30,6 +31,7 @@ from paretognn.downstream.parallel import map_seeds
 from paretognn.downstream.probe import C_GRID
 from paretognn.graph.build import build_graph
 from paretognn.graph.graph import Graph
+from paretognn.training.memory import peak_memory
 
 
 def made(nodes: int, width: int, pairs: int, classes: int) -> tuple[Graph, np.ndarray]:
@@ -90,26 +92,25 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name, value in {"nodes": 20_000, "width": 256, "pairs": 100_000, "classes": 10, "seeds": 10}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--one-probe", action=argparse.BooleanOptionalAction, default=True)
     settings = vars(parser.parse_args())
+    probed = settings.pop("one_probe")
     graph, embeddings = made(*(settings[name] for name in ("nodes", "width", "pairs", "classes")))
     link = embeddings, split_links(graph, 0)
+    held = forget_peak()
     evaluation, whole = timed(lambda: evaluate_embeddings(embeddings, graph, seeds=settings["seeds"], link=link))
     report = {
         "settings": settings | {"edges": graph.num_edges},
-        "hardware": {"machine": platform.machine(), "threads": torch.get_num_threads()},
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
-        },
+        "hardware": {**described(), "scikit-learn": sklearn.__version__, "numpy": np.__version__},
         "seconds": evaluation.seconds,
         "evaluation": whole,
+        "gib": round((peak_memory() - held) / 2**30, 2),
         "means": {name: score.mean for name, score in evaluation.tasks.items()},
         "C": {name: score.details.get("C") for name, score in evaluation.tasks.items()},
-        "one_probe": one_probe(graph, embeddings),
     }
-    print(json.dumps(report, indent=1))
+    if probed:
+        report["one_probe"] = one_probe(graph, embeddings)
+    print(json.dumps(report))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+import psutil
 import torch
 
 from paretognn.benchmark.hardware import processor
@@ -21,6 +24,13 @@ def described(device: str = "cpu") -> dict[str, Any]:
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def forget_peak() -> int:
+    """Resident bytes now, from which on Linux the peak of the process counts anew."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return int(psutil.Process().memory_info().rss)
 
 
 def seconds(run: Callable[[], Any], repeats: int = 5) -> float:

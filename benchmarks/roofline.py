@@ -24,9 +24,10 @@ from shapes import graph_named
 from paretognn.allocator import keep_freed_memory
 from paretognn.methods import method_config
 from paretognn.nn import GCN
+from paretognn.nn.features import FeatureStore
 from paretognn.nn.sparse import Csr
 from paretognn.pretext import info_nce
-from paretognn.pretext.reconstruction import squared_residual
+from paretognn.pretext.reconstruction import cosines
 from paretognn.sampling import Augmentation, augment
 from paretognn.training.multitask import MultiTaskModel, MultiTaskStepper
 from paretognn.training.prepare import prepare
@@ -66,18 +67,6 @@ def parts(name: str, preset: str) -> Iterator[Part]:
     weight = encoder.weights[0]
     if store.sparse is not None:
         yield _sparse(f"features product, width {wide}", store.sparse, weight)
-        picked = store.take(torch.arange(0, rows, 2))
-        decoder = torch.randn(columns, width, requires_grad=True)
-        hidden = torch.randn(picked.num_rows, width, requires_grad=True)
-        yield Part(
-            "feature reconstruction, factored",
-            "sparse",
-            lambda: torch.autograd.grad(squared_residual(hidden, decoder, picked), (hidden, decoder)),
-            # V^T V, H^T H, and for the gradients H (V^T V), V (H^T H).
-            4 * (columns + rows / 2) * width**2 + 4 * picked.sparse.nnz * width,
-            FLOAT * (5 * columns * width + 5 * rows / 2 * width),
-            2 * FLOAT * picked.sparse.nnz * (width + 2),
-        )
     else:
         x = store.dense
         yield Part(
@@ -87,15 +76,7 @@ def parts(name: str, preset: str) -> Iterator[Part]:
             2 * 2 * rows * columns * wide,
             FLOAT * (2 * rows * columns + 3 * rows * wide + 2 * columns * wide),
         )
-        decoder = torch.randn(columns, width, requires_grad=True)
-        hidden = torch.randn(rows, width, requires_grad=True)
-        yield Part(
-            "feature reconstruction, dense",
-            "dense",
-            lambda: torch.autograd.grad(squared_residual(hidden, decoder, store), (hidden, decoder)),
-            3 * 2 * rows * columns * width,
-            FLOAT * (rows * columns + 2 * rows * width + 2 * columns * width),
-        )
+    yield _reconstruction(store.take(torch.arange(0, rows, 2)), width)
     h = torch.randn(rows, wide, requires_grad=True)
     second = encoder.weights[1]
     yield Part(
@@ -133,6 +114,22 @@ def parts(name: str, preset: str) -> Iterator[Part]:
     yield Part("Gram matrix", "memory", stepper._gram, 2 * tasks**2 * parameters, FLOAT * tasks * parameters)
     stepped = sum(p.numel() for p in model.parameters() if p.grad is not None)
     yield Part("AdamW", "memory", stepper.optimizer.step, 0, FLOAT * 7 * stepped)
+
+
+def _reconstruction(features: FeatureStore, width: int) -> Part:
+    """The cosines of half of the nodes, which are masked, with the features that are decoded for them."""
+    rows, columns = features.num_rows, features.width
+    decoder = torch.randn(columns, width, requires_grad=True)
+    hidden = torch.randn(rows, width, requires_grad=True)
+    stored = rows * columns if features.sparse is None else features.sparse.nnz
+    return Part(
+        "feature reconstruction, cosines",
+        "dense",
+        lambda: torch.autograd.grad(cosines(hidden, decoder, features).square().sum(), (hidden, decoder)),
+        # V^T V and H (V^T V), for the gradients H^T H and V (H^T H); X V and its gradient.
+        4 * (columns + rows) * width**2 + 4 * stored * width,
+        FLOAT * (5 * columns * width + 5 * rows * width + stored),
+    )
 
 
 def _sparse(name: str, matrix: Csr, dense: torch.Tensor) -> Part:

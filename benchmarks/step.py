@@ -15,11 +15,10 @@ import subprocess
 import sys
 from typing import Any
 
-from hardware import described
+from hardware import described, forget_peak
 
 
 def measure(name: str, preset: str, steps: int, assignments: list[str], device: str) -> dict[str, Any]:
-    import psutil
     import torch
     from shapes import graph_named
 
@@ -33,9 +32,9 @@ def measure(name: str, preset: str, steps: int, assignments: list[str], device: 
 
     keep_freed_memory()
     graph = graph_named(name)
+    held = forget_peak()
     overrides = parse_assignments(assignments)
     config, _ = method_config(graph, preset=preset, overrides=overrides)
-    held = psutil.Process().memory_info().rss
     prepared, _ = prepare(graph, config.features, device)
     model = MultiTaskModel(config, prepared.features.width, build_encoder(config, prepared.features.width)).to(device)
     stepper = MultiTaskStepper(model, prepared, config, synchronise=device == "cuda")

@@ -7,6 +7,7 @@ in blocks of rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from paretognn.nn.features import FeatureStore
 from paretognn.nn.unit_rows import SHORTEST
 
 CANCELS_BELOW = 1e-2
+LENGTH_CANCELS_BELOW = 1e-3
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -73,15 +75,49 @@ class _BlockResidual(torch.autograd.Function):
         return grad_h * (2 * grads[0]), grad_v * (2 * grads[0]), None
 
 
-def cosines(h: Tensor, decoder: Tensor, features: FeatureStore) -> Tensor:
-    """cos(V h_i, x_i) for every row, [M]; 0 where either is a zero vector, without a gradient there (`unit_rows`).
+class _SquaredLengths(torch.autograd.Function):
+    """|V h_i|^2 = h_i^T (V^T V) h_i of every row, float64 [M].
 
-    Row by row the norm of V h_i is h_i^T (V^T V) h_i. In float64, since it cancels for rows near the null
-    space of V.
+    The terms cancel for rows near the null space of V: those that come out shorter than `LENGTH_CANCELS_BELOW` of
+    |V^T V| |h_i|^2 are decoded instead, in float64.
     """
-    exact, v = h.double(), decoder.double()
-    norm = ((exact @ (v.T @ v)) * exact).sum(1).clamp(min=0)
-    dot = (exact * features.times(decoder).double()).sum(1)
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, decoder: Tensor) -> Tensor:
+        gram = decoder.T @ decoder
+        image = h @ gram
+        lengths = (image * h).sum(1, dtype=torch.float64)
+        least = LENGTH_CANCELS_BELOW * gram.norm() * h.square().sum(1)
+        ctx.short = (lengths < least).nonzero().squeeze(1)
+        for rows, decoded in _decoded(h, decoder, ctx.short):
+            lengths[rows] = decoded.square().sum(1)
+        ctx.save_for_backward(h, decoder, image)
+        return lengths
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+        h, decoder, image = ctx.saved_tensors
+        scale = 2 * grads[0][:, None]
+        grad_h, scaled = image * scale.to(h.dtype), h * scale.to(h.dtype)
+        scaled[ctx.short] = 0
+        grad_v = decoder @ (h.T @ scaled)
+        for rows, decoded in _decoded(h, decoder, ctx.short):
+            decoded *= scale[rows]
+            grad_h[rows] = (decoded @ decoder.double()).to(h.dtype)
+            grad_v += (decoded.T @ h[rows].double()).to(h.dtype)
+        return grad_h, grad_v
+
+
+def _decoded(h: Tensor, decoder: Tensor, rows: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Some of ``rows``, and V h_i of these in float64 [., D], until all were there."""
+    for some in rows.split(max(1, _BLOCK_ENTRIES // max(1, len(decoder)))) if len(rows) else ():
+        yield some, h[some].double() @ decoder.double().T
+
+
+def cosines(h: Tensor, decoder: Tensor, features: FeatureStore) -> Tensor:
+    """cos(V h_i, x_i) for every row, [M]; 0 where either is a zero vector, without a gradient there (`unit_rows`)."""
+    norm: Tensor = _SquaredLengths.apply(h, decoder)
+    dot = (h.double() * features.times(decoder).double()).sum(1)
     square = features.squared_norms
     known = (norm >= SHORTEST**2) & (square > 0)
     scale = torch.where(known, norm * square, 1.0).sqrt()
