@@ -219,7 +219,7 @@ def main() -> None:
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
-    for trials in ("scaling", "forms", "rates"):
+    for trials in ("features", "forms", "rates", "contrast", "norms"):
         if trials in results:
             print(f"### {trials}\n")
             print("\n".join(one_setting(results[trials])))

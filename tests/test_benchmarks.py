@@ -27,14 +27,16 @@ def test_a_synthetic_shape_has_its_sizes_and_is_the_same_every_time(per_row):
         assert graph.features.nnz <= 400 * per_row
 
 
-def test_the_tables_of_the_speed_page_are_those_of_the_stored_results():
+def test_the_tables_of_speed_and_trials_are_those_of_the_stored_results():
     command = [sys.executable, "benchmarks/speed_tables.py", "benchmarks/results/speed"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
     rows = [line for line in made.splitlines() if line.startswith("|")]
     assert len(rows) > 100
-    missing = [line for line in rows if line not in page]
-    assert not missing
+    pages = "".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("speed", "trials"))
+    assert not [line for line in rows if line not in pages]
+    tables = [table.splitlines() for table in re.findall(r"(?:^\|.*\n)+", pages, re.MULTILINE)]
+    stale = [line for table in tables if table[0] in rows for line in table if line not in rows]
+    assert not stale
 
 
 def test_the_page_on_whether_training_pays_is_made_of_stored_results(tmp_path):

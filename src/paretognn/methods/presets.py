@@ -103,7 +103,7 @@ PAPER_WHOLE_UP_TO, PAPER_BUDGET = 50_000, 10_000
 paper's starred rows, on its two OGB graphs, are trained on GraphSAINT's sub-graphs."""
 WHOLE_UP_TO = (8_000, 250_000)
 """Nodes and edges up to which `auto` and `quick` reconstruct the topology of the whole graph. That task alone gains
-from it: on actor, all five tasks on the whole graph scored no more than this one (docs/speed.md)."""
+from it: on actor, all five tasks on the whole graph scored no more than this one (docs/trials.md)."""
 WORDS = (0.5, 10.0)
 """What makes features a bag of words: none is negative, at most this share is not zero, and no column's mean (of what
 is not zero) is more than so many times the median one's."""
@@ -138,7 +138,7 @@ def _by_size(graph: Graph, steps: int) -> tuple[dict[str, Any], str]:
 def looks_like_words(features: Features | None) -> bool:
     """Whether the features [N, D] are a bag of words, or of other things that a node has or has not. Their rows are
     divided by their sum: on citeseer and texas that is better than standardising, which makes the rarest words the
-    loudest (docs/speed.md)."""
+    loudest (docs/trials.md)."""
     if features is None or not min(features.shape):
         return False
     rows = features[:: -(-features.shape[0] // _LOOKED_AT)]
