@@ -1,10 +1,12 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from downstream.graphs import clustered
 from paretognn.downstream import EvaluationWarning, random_split
 from paretognn.downstream.node_classification import classify
-from paretognn.downstream.probe import C_GRID, probe_accuracy
+from paretognn.downstream.probe import C_GRID, probe_accuracy, probe_bytes
 from paretognn.graph.graph import Split
 
 
@@ -60,3 +62,38 @@ def test_a_repeated_split_repeats_its_score():
     score = classify(embeddings, graph.labels, [one, two, one])
     assert score.per_seed[0] == score.per_seed[2]
     assert score.per_seed[:2] == classify(embeddings, graph.labels, [one, two]).per_seed
+
+
+def test_nodes_are_predicted_in_blocks(monkeypatch):
+    graph, embeddings = clustered(noise=1.0)
+    split = random_split(graph.labels, 0)
+    whole = probe_accuracy(embeddings, graph.labels, split)
+    monkeypatch.setattr("paretognn.downstream.probe._BLOCK", 7)
+    assert probe_accuracy(embeddings, graph.labels, split) == whole
+
+
+def test_the_embeddings_of_a_part_are_not_copied():
+    codes = np.arange(200_000) % 2
+    embeddings = np.random.default_rng(0).standard_normal((len(codes), 64), dtype=np.float32)
+    embeddings[:, 0] += codes
+    split = Split(np.arange(100), np.arange(100, 100_000), np.arange(100_000, 200_000))
+    tracemalloc.start()
+    probe_accuracy(embeddings, codes, split)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < embeddings[split.test].nbytes * 0.75
+
+
+def test_how_many_splits_run_at_once_depends_on_what_each_takes(monkeypatch):
+    needed = []
+
+    def one_by_one(function, items, bytes_each=0):
+        needed.append(bytes_each)
+        return [function(item) for item in items]
+
+    monkeypatch.setattr("paretognn.downstream.node_classification.map_seeds", one_by_one)
+    graph, embeddings = clustered()
+    small, large = random_split(graph.labels, 0), random_split(graph.labels, 1, (0.6, 0.2, 0.2))
+    classify(embeddings, graph.labels, [small, large])
+    assert needed == [probe_bytes(large, 8, 3)]
+    assert needed[0] > embeddings[large.train].astype(np.float64).nbytes

@@ -1,5 +1,8 @@
+import tracemalloc
+
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from paretognn.downstream.recommendation import LinkRecommender
 from paretognn.downstream.unit_rows import unit_rows
@@ -37,6 +40,25 @@ def test_a_seed_repeats():
     first, second = (LinkRecommender(units, graph, seed=3).partners(0, 5) for _ in range(2))
     assert first[0].tolist() == second[0].tolist()
     assert first[1].tobytes() == second[1].tobytes()
+
+
+def test_probabilities_are_those_of_products():
+    _, graph, units = cliques()
+    recommender = LinkRecommender(units, graph)
+    found, probability = recommender.partners(5, 40)
+    products = units[found] * units[5]
+    expected = expit(recommender._path.decision(products, recommender._chosen)[:, 0, 0])
+    np.testing.assert_allclose(probability, expected, atol=1e-5)
+
+
+def test_a_query_makes_no_product_of_all_embeddings():
+    units = unit_rows(np.random.default_rng(0).standard_normal((50_000, 64)), 50_000, "made")
+    recommender = LinkRecommender(units, build_graph(50_000, np.arange(200), np.arange(200, 400)))
+    tracemalloc.start()
+    recommender.partners(0, 10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < units.nbytes / 2
 
 
 def test_a_graph_of_one_edge_and_a_complete_one_are_errors():

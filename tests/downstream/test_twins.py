@@ -23,6 +23,20 @@ def test_twins_share_features_and_neighbours(form):
     assert len(np.unique(groups)) == 5
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_different_nodes_with_the_same_sum_are_no_twins(form, monkeypatch):
+    monkeypatch.setattr("paretognn.downstream.twins._words", lambda rng, count: np.ones(count, dtype=np.uint64))
+    monkeypatch.setattr("paretognn.downstream.twins._BLOCK", 6)
+    random = np.random.default_rng(0)
+    features = random.integers(2, size=(90, 3)).astype(float)
+    made = graph_of(90, np.stack([np.arange(90), random.integers(3, size=90)], axis=1), features=form(features))
+    neighbours = np.split(made.indices, made.indptr[1:-1])
+    alike = [(row.tobytes(), own.tobytes()) for row, own in zip(features, neighbours, strict=True)]
+    assert len(set(alike)) > 20
+    groups = twin_groups(made)
+    assert len(set(zip(alike, groups.tolist(), strict=True))) == len(set(alike)) == len(set(groups.tolist()))
+
+
 def test_negative_zero_is_zero():
     features = FEATURES.copy()
     features[1, 0] = -0.0

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -27,3 +29,23 @@ def test_wrong_shapes(shape):
 def test_values_that_are_not_finite(bad):
     with pytest.raises(InputError, match=r"embeddings: 1 value\(s\) are NaN or infinite; the first is in row 1"):
         unit_rows(np.array([[0, 1], [1, bad]]), 2, "embeddings")
+
+
+def test_blocks_make_no_difference(monkeypatch):
+    given = np.random.default_rng(0).standard_normal((50, 7))
+    whole = unit_rows(given, 50, "embeddings")
+    monkeypatch.setattr("paretognn.downstream.unit_rows._BLOCK", 30)
+    np.testing.assert_allclose(unit_rows(given, 50, "embeddings"), whole, rtol=1e-6)
+    given[[20, 31, 31], [3, 0, 6]] = np.nan
+    with pytest.raises(InputError, match=r"3 value\(s\) are NaN or infinite; the first is in row 20"):
+        unit_rows(given, 50, "embeddings")
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_it_takes_the_rows_it_makes_and_little_more(kind):
+    given = np.ones((100_000, 64), kind)
+    tracemalloc.start()
+    made = unit_rows(given, len(given), "embeddings")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.5 * made.nbytes

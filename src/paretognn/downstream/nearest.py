@@ -21,7 +21,14 @@ def nearest(units: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray,
         rows = queries[start : start + step]
         similar = units[rows] @ units.T
         similar[np.arange(len(rows)), rows] = -np.inf
-        order = np.argsort(-similar, axis=1, kind="stable")[:, :k]
-        found[start : start + step] = order
-        cosines[start : start + step] = np.take_along_axis(similar, order, axis=1)
+        for place, row in enumerate(similar, start):
+            found[place] = largest(row, k)
+            cosines[place] = row[found[place]]
     return found, cosines
+
+
+def largest(scores: np.ndarray, k: int) -> np.ndarray:
+    """Places int64 [k] of the ``k`` largest of scores [n], k <= n, largest first, of equal ones the lower place."""
+    least = np.partition(scores, -k)[-k]
+    places = np.flatnonzero(scores >= least)
+    return places[np.argsort(-scores[places], kind="stable")[:k]]

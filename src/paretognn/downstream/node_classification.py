@@ -8,7 +8,7 @@ import numpy as np
 
 from paretognn.downstream.notices import notify
 from paretognn.downstream.parallel import map_seeds
-from paretognn.downstream.probe import probe_accuracy
+from paretognn.downstream.probe import probe_accuracy, probe_bytes
 from paretognn.downstream.scores import TaskScore
 from paretognn.graph.graph import Split
 
@@ -23,7 +23,9 @@ def classify(
     Warns where a split leaves a class without training nodes, whose nodes then count as errors.
     """
     distinct = list({id(split): split for split in splits}.values())
-    found = map_seeds(lambda split: probe_accuracy(embeddings, codes, split), distinct)
+    classes = int(codes.max()) + 1
+    needed = max((probe_bytes(split, embeddings.shape[1], classes) for split in distinct), default=0)
+    found = map_seeds(lambda split: probe_accuracy(embeddings, codes, split), distinct, needed)
     known = {id(split): probe for split, probe in zip(distinct, found, strict=True)}
     probes = [known[id(split)] for split in splits]
     lacking = [probe for probe in probes if probe.absent]

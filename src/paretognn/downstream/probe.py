@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretognn.downstream.logistic import PROBE_TOLERANCE, LogisticPath, fit_path
+from paretognn.downstream.logistic import PROBE_TOLERANCE, SCORES, LogisticPath, fit_path
 from paretognn.graph.graph import Split
 
 C_GRID: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-10, 11))
+_BLOCK = 2**14
+"""Nodes whose embeddings are copied at once to be predicted."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,33 @@ def fit_probe(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> Probe:
     path = fit_path(embeddings[split.train].astype(np.float64), codes[split.train], grid, PROBE_TOLERANCE)
     best = 0
     if len(split.val):
-        correct = path.predict(embeddings[split.val]) == codes[split.val, None]
-        best = int(correct.sum(axis=0).argmax())
+        best = int(_right(path, embeddings, codes, split.val).argmax())
     return Probe(path, best)
 
 
 def probe_accuracy(embeddings: np.ndarray, codes: np.ndarray, split: Split) -> ProbeScore:
     """Score `fit_probe` on test. Nodes of a class without training nodes count as errors, in validation and in test."""
     probe = fit_probe(embeddings, codes, split)
-    truth = codes[split.test]
-    accuracy = float((probe.predict(embeddings[split.test]) == truth).mean())
-    unseen = ~np.isin(truth, probe.classes)
+    accuracy = float(_right(probe.path, embeddings, codes, split.test, probe.chosen)[0] / len(split.test))
+    unseen = ~np.isin(codes[split.test], probe.classes)
     absent = tuple(int(code) for code in np.setdiff1d(np.unique(codes[codes >= 0]), probe.classes))
     return ProbeScore(accuracy, float(probe.path.C[probe.chosen]), absent, int(unseen.sum()))
+
+
+def probe_bytes(split: Split, width: int, classes: int) -> int:
+    """About what `probe_accuracy` takes beside the embeddings [N, width]: to fit, four matrices of the training rows in
+    float64 and six of their scores; to predict, a block of rows in float32 and its scores in both, and what is made
+    of them."""
+    rows, block = len(split.train), min(_BLOCK, max(len(split.val), len(split.test)))
+    scores = min(rows * classes * len(C_GRID), max(SCORES, rows * classes))
+    return max(8 * (4 * rows * width + 6 * scores), block * (4 * width + 16 * classes * len(C_GRID)))
+
+
+def _right(
+    path: LogisticPath, embeddings: np.ndarray, codes: np.ndarray, nodes: np.ndarray, which: int | slice = slice(None)
+) -> np.ndarray:
+    """How many of ``nodes`` each of the B models predicts rightly, int64 [B]."""
+    blocks = (nodes[start : start + _BLOCK] for start in range(0, max(1, len(nodes)), _BLOCK))
+    return np.asarray(
+        sum((path.predict(embeddings[block], which) == codes[block, None]).sum(axis=0) for block in blocks)
+    )

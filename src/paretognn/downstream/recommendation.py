@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from paretognn.downstream.link_prediction import FIT_BYTES, fit_links
+from paretognn.downstream.nearest import largest
 from paretognn.downstream.negatives import sample_non_edges
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
@@ -31,9 +32,10 @@ class LinkRecommender:
     def partners(self, node: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` likeliest partners of ``node`` that no edge joins it to, likeliest first: nodes int64 [k'], and
         probabilities float32 [k'] of an edge among as many edges as other pairs."""
-        scores = self._path.decision(self.units * self.units[node], self._chosen)[:, 0, 0]
+        weights = self._path.coef[self._chosen, 0] * self.units[node]
+        scores = self.units @ weights.astype(np.float32) + self._path.intercept[self._chosen, 0]
         start, end = self.graph.indptr[node : node + 2]
         known = np.append(self.graph.indices[start:end], node)
         scores[known] = -np.inf
-        found = np.argsort(-scores, kind="stable")[: min(k, len(scores) - len(known))]
+        found = largest(scores, min(k, len(scores) - len(known)))
         return found, expit(scores[found]).astype(np.float32)

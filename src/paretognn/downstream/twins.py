@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretognn.downstream.notices import notify
-from paretognn.graph.graph import Graph, Split
+from paretognn.graph.graph import Features, Graph, Split
+
+_BLOCK = 1 << 18
+"""Dense features that are looked at at once."""
 
 
 def twin_groups(graph: Graph) -> np.ndarray | None:
     """Number of the group of each node, int64 [N]: equal for nodes with equal features and equal neighbours.
 
-    Found by 64-bit sums of random words: some two different nodes meet with a chance of about N^2 / 2^65.
-    None for a graph without features, where all leaves of a star would be twins.
+    Nodes with the same 64-bit sum of random words are compared. None for a graph without features, where all leaves of
+    a star would be twins.
     """
     if graph.features is None:
         return None
@@ -23,13 +27,12 @@ def twin_groups(graph: Graph) -> np.ndarray | None:
     neighbours = _sums(words[graph.indices], graph.indptr)
     columns = _words(rng, graph.num_features)
     if isinstance(graph.features, np.ndarray):
-        features = np.zeros(graph.num_nodes, dtype=np.uint64)
-        for column, word in zip(graph.features.T, columns, strict=True):
-            features += _bits(column) * word
+        features = np.empty(graph.num_nodes, dtype=np.uint64)
+        for block in _blocks(graph.num_nodes, graph.num_features):
+            features[block] = _bits(graph.features[block]) @ columns
     else:
         features = _sums(columns[graph.features.indices] * _bits(graph.features.data), graph.features.indptr)
-    both = np.stack([neighbours, features], axis=1)
-    return np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)
+    return _groups(graph, graph.features, neighbours * _words(rng, 1) + features)
 
 
 def warn_of_twins(graph: Graph, splits: Sequence[Split]) -> None:
@@ -44,6 +47,38 @@ def warn_of_twins(graph: Graph, splits: Sequence[Split]) -> None:
             f"duplicate nodes: in the worst split {crossing[worst]} of {len(splits[worst].test)} test nodes have "
             "the features and neighbours of a training node; the graph is used raw, not filtered"
         )
+
+
+def _groups(graph: Graph, features: Features, sums: np.ndarray) -> np.ndarray:
+    """As `twin_groups`, from sums [N] that are equal for twins; others with the same sum take further rounds."""
+    n = graph.num_nodes
+    joined = sp.csr_array((np.ones(len(graph.indices), dtype=np.int8), graph.indices, graph.indptr), shape=(n, n))
+    groups, left, count = np.empty(n, dtype=np.int64), np.arange(n), 0
+    while len(left):
+        _, first, own = np.unique(sums[left], return_index=True, return_inverse=True)
+        model = left[first[own]]
+        same = left == model
+        others = np.flatnonzero(~same)
+        a, b = left[others], model[others]
+        same[others] = _equal(joined, a, b) & _equal(features, a, b)
+        groups[left[same]] = count + own[same]
+        left, count = left[~same], count + len(first)
+    return groups
+
+
+def _blocks(count: int, width: int) -> list[slice]:
+    step = max(1, _BLOCK // max(1, width))
+    return [slice(start, start + step) for start in range(0, count, step)]
+
+
+def _equal(rows: Features, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether rows ``a`` [M] and ``b`` [M] of a matrix are equal, bool [M]."""
+    if not isinstance(rows, np.ndarray):
+        return np.diff((rows[a] != rows[b]).indptr) == 0
+    same = np.empty(len(a), dtype=bool)
+    for block in _blocks(len(a), rows.shape[1]):
+        same[block] = (rows[a[block]] == rows[b[block]]).all(axis=1)
+    return same
 
 
 def _words(rng: np.random.Generator, count: int) -> np.ndarray:
