@@ -1,16 +1,18 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from benchmark.small_cells import NARROW, cells_of, request
-from paretognn.benchmark import reference
+from paretognn.benchmark import grid, reference
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import PARTS
 from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
 from paretognn.errors import InputError
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.rows import METHODS
+from paretognn.training import write_embeddings
 
 
 def names(cells):
@@ -106,8 +108,6 @@ def test_a_method_whose_package_is_missing_is_left_out_of_all_only(monkeypatch):
             raise InputError("needs a further package")
         return config(graph, method, *rest, **more)
 
-    from paretognn.benchmark import grid
-
     config = grid.method_config
     monkeypatch.setattr(grid, "method_config", missing)
     with pytest.warns(UserWarning, match="weighted-sum is left out: needs a further package"):
@@ -116,6 +116,21 @@ def test_a_method_whose_package_is_missing_is_left_out_of_all_only(monkeypatch):
     assert "paretognn" in names(left)
     with pytest.raises(InputError, match="further package"):
         cells_of(request("all", "weighted-sum"))
+
+
+def test_a_method_for_smaller_graphs_is_left_out_on_the_larger_one_only(monkeypatch):
+    def size(graph, method="paretognn", *rest, **more):
+        if (graph.name, method) == ("cora", "mvgrl"):
+            raise InputError("a diffusion would take hours")
+        return config(graph, method, *rest, **more)
+
+    config, graph = grid.method_config, grid.load_dataset("digits")
+    monkeypatch.setattr(grid, "method_config", size)
+    monkeypatch.setattr(grid, "load_dataset", lambda name, root: replace(graph, name=name))
+    asked = replace(request("all", settings={}), datasets=("cora", "digits"))
+    with pytest.warns(UserWarning, match="mvgrl is left out: a diffusion would take hours"):
+        left = {(cell.key.dataset, cell.key.method) for cell in cells_of(asked)}
+    assert {("cora", "mvgrl"), ("digits", "mvgrl")} & left == {("digits", "mvgrl")}
 
 
 def test_a_stored_cell_counts_with_its_evaluation_seeds_and_its_file(tmp_path):
@@ -144,6 +159,37 @@ def test_a_file_that_does_not_fit_the_graph_is_refused(tmp_path):
     np.save(tmp_path / "short.npy", np.ones((5, 3)))
     with pytest.raises(InputError, match=r"short\.npy: expected 1797 rows"):
         cells_of(Request(("digits",), files=(EmbeddingsFile("short", tmp_path / "short.npy"),)))
+
+
+def test_a_file_is_not_its_own_link_embeddings(tmp_path):
+    for name in ("mine", "copy"):
+        np.save(tmp_path / f"{name}.npy", np.ones((1797, 3), dtype=np.float32))
+    for link in ("mine", "copy"):
+        file = EmbeddingsFile("mine", tmp_path / "mine.npy", tmp_path / f"{link}.npy")
+        with pytest.raises(InputError, match=f"--link-embeddings mine=.*{link}.npy: is its --embeddings"):
+            cells_of(Request(("digits",), files=(file,)))
+    np.save(tmp_path / "copy.npy", np.zeros((1797, 3), dtype=np.float32))
+    assert cells_of(Request(("digits",), files=(file,)))
+
+
+def test_a_file_without_columns_is_named(tmp_path):
+    np.save(tmp_path / "empty.npy", np.ones((1797, 0), dtype=np.float32))
+    with pytest.raises(InputError, match=r"empty\.npy: has no embedding columns"):
+        cells_of(Request(("digits",), files=(EmbeddingsFile("mine", tmp_path / "empty.npy"),)))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_rows_of_no_node_are_counted(tmp_path, suffix, recwarn):
+    path = tmp_path / f"mine.{suffix}"
+    asked = Request(("digits",), files=(EmbeddingsFile("mine", path),))
+    ids = grid.load_dataset("digits").id_array().to_pylist()
+    for foreign in ([], ["far", "away"]):
+        names = pa.array([*ids, *foreign])
+        write_embeddings(path, names, np.ones((len(names), 3), dtype=np.float32))
+        cells_of(asked)
+        assert [str(one.message) for one in recwarn.list] == [
+            f"{path}: {len(foreign)} row(s) are of no node of digits, and left out" for _ in foreign[:1]
+        ]
 
 
 def test_c20_names_of_rows_give_file_names_that_every_system_takes_and_none_shares():

@@ -12,7 +12,7 @@ from paretognn.benchmark.concat_pca import PARTS, concat_pca
 from paretognn.benchmark.grid import EmbeddingsFile
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import make_cell
-from paretognn.benchmark.shared import link_split_file
+from paretognn.benchmark.shared import StoreError, link_split_file
 from paretognn.datasets import load_dataset
 from paretognn.downstream import load_link_split, save_link_split, split_links
 from paretognn.methods.judge import judge_run
@@ -200,9 +200,9 @@ def test_a_row_from_files_and_the_split_to_train_on(tmp_path, store, graph):
 def test_another_split_in_the_store_is_refused(tmp_path, store, graph):
     shutil.copytree(store.path / "splits", tmp_path / "splits")
     save_link_split(link_split_file(Store(tmp_path), "digits"), split_links(graph, 1), graph)
-    found = made(tmp_path, "raw-features")["raw-features"]
-    assert found.status == FAILED
-    assert "is not the link split of this graph" in found.error
+    with pytest.raises(StoreError, match="is not the link split of this graph"):
+        made(tmp_path, "raw-features")
+    assert not list(Store(tmp_path))
 
 
 def test_methods_that_differ_beside_the_encoder_are_trained_once(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@ import pytest
 
 from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark.cells import DONE, Cell
-from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, UNKNOWN, Estimator, time_left
+from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, UNKNOWN, Estimator, span, time_left
 from paretognn.errors import InputError
 
 
@@ -42,6 +42,18 @@ def test_stored_cells_come_before_a_probe_where_settings_are_the_same():
     assert estimator.estimate(other).rests_on == UNKNOWN
     assert estimator.estimate(other).seconds is None
     assert estimator.estimate(other).memory == other.memory
+
+
+def test_a_grid_takes_no_less_than_its_longest_cell():
+    assert span([99.0], 999) == 99
+    assert span([9.0, 2.0, 1.0], 2) == 9
+    assert span([3.0, 3.0, 3.0], 2) == 4.5
+    assert span([], 2) == 0
+    cells = cells_of(request("mi-ng", "mi-ng", steps=100))
+    estimator = Estimator([finished(cells[0])], 1)
+    one = estimator.estimate(cells[0]).seconds
+    assert time_left(estimator, [], cells, 99) == one
+    assert time_left(estimator, cells, [], 99) == one / 2
 
 
 def test_what_cannot_be_probed_has_no_estimate():

@@ -16,7 +16,9 @@ from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import unmade
 from paretognn.benchmark.place import LocalProcess, ThisMachine
 from paretognn.benchmark.running import Report, run_cells, to_do
+from paretognn.benchmark.shared import link_split_file
 from paretognn.benchmark.worker import BUSY
+from paretognn.errors import InputError
 from paretognn.lock import locked
 from paretognn.training import RunFolder
 
@@ -187,6 +189,17 @@ def test_a_process_that_cannot_start_is_recorded_with_its_last_line(tmp_path, mo
     made = make(cells_of(asked), store, asked)["raw-features"]
     assert made.status == FAILED
     assert made.error == "the process ended with exit code 1: KeyError: 'cell'"
+
+
+def test_a_damaged_split_ends_the_grid_and_is_no_cell_s_fault(tmp_path):
+    asked, store = request("raw-features"), Store(tmp_path)
+    cells = cells_of(asked)
+    split = link_split_file(store, "digits")
+    split.parent.mkdir()
+    split.write_bytes(b"PAR1 no more")
+    with pytest.raises(InputError, match=f"{split}: cannot be read as Parquet .*; remove it, or choose another --out"):
+        run_cells(cells, store, asked)
+    assert store.get(cells[0].key) is None
 
 
 def test_a_cell_that_another_process_is_at_is_waited_for(tmp_path):

@@ -9,6 +9,7 @@ from benchmark.stores import cell, config, store_of
 from paretognn.benchmark.cells import CONTROL, EMBEDDINGS, FAILED, OUT_OF_MEMORY, TRAINED
 from paretognn.benchmark.grid import method_names
 from paretognn.benchmark.reference import CONTROLS, METRICS, VARIANTS, paper_scores, paper_settings
+from paretognn.benchmark.render import Entry, Table, latex
 from paretognn.cli.tables import command
 from paretognn.errors import InputError
 
@@ -188,13 +189,36 @@ def test_of_several_budgets_one_is_chosen(tables):
     by_default = tables(*cells, control)[ALL]
     assert shown(by_default)["bgrl"]["cora"] == "**60.00**<sub>±0.10</sub>"
     assert "the commonest is shown (left out: 30 steps, preset auto; 150 steps, preset quick)" in by_default[2]
-    for options, expected in (({"steps": 30}, "50.00"), ({"preset": "quick"}, "70.00")):
+    for options, expected, controls in (
+        ({"steps": 30}, "50.00", ["raw-features"]),
+        ({"preset": "auto", "steps": 500}, "60.00", ["raw-features"]),
+        ({"preset": "quick"}, "70.00", []),
+    ):
         chosen = tables(**options)[ALL]
         assert expected in shown(chosen)["bgrl"]["cora"]
         assert "left out" not in chosen[2]
-        assert "40.00" in shown(chosen)["raw-features"]["cora"]
+        assert list(shown(chosen)) == ["bgrl", *controls]
     with pytest.raises(InputError, match="no cells with --preset any --steps 31; the store has: 30 steps, preset auto"):
         tables(steps=31)
+    with pytest.raises(InputError, match="no cells with --preset any --steps 0; "):
+        tables(steps=0)
+
+
+def test_controls_are_those_of_the_preset_and_rows_from_files_have_none(tables):
+    cells = [cell("bgrl", 60), cell("dgi", 50), cell("grace", 55, preset="quick", steps=150)]
+    controls = [cell("raw-features", score, kind=CONTROL, preset=p) for p, score in (("auto", 40), ("quick", 30))]
+    alone = cell("spectral", 20, kind=CONTROL, preset="quick")
+    found = tables(*cells, *controls, alone, cell("mine", 10, kind=EMBEDDINGS, preset="paper"))[ALL]
+    rows = shown(found)
+    assert rows["raw-features"]["cora"] == "40.00<sub>±0.10</sub>"
+    (marked,) = [label for label in rows if label.startswith("spectral")]
+    assert f"- {marked.removeprefix('spectral')} another preset: quick" in found[2]
+    assert "another preset: paper" not in found[2]
+    for preset, shown_there in (("auto", ["raw-features"]), ("quick", ["raw-features", "spectral"])):
+        rows = shown(tables(preset=preset)[ALL])
+        assert [label for label in rows if label in CONTROLS] == shown_there
+        assert any(label.startswith("mine") for label in rows)
+    assert rows["raw-features"]["cora"].startswith("<u>30.00")
 
 
 def test_a_budget_that_one_method_has_alone_is_in_no_table_of_the_common_one(tables):
@@ -233,7 +257,7 @@ def test_widths_are_a_figure_and_no_rows(tables, tmp_path):
         width("paretognn", 256, 99),  # the plain cell stands for this width
     ]
     found = tables(*cells, out=out)
-    assert {row[0] for row in found[ALL][1]} == {"paretognn"}
+    assert {row[0] for row in found[ALL][1]} == {"paretognn", "dgi [encoder.hidden_dims=[512, 64]]"}
     header, rows, _ = found["Width of the encoder"]
     assert header == ["data set", "method", "64", "128", "256", "1024"]
     assert [row[1] for row in rows] == ["bgrl", "paretognn"]
@@ -242,6 +266,22 @@ def test_widths_are_a_figure_and_no_rows(tables, tmp_path):
     first = (out / "hidden-dimension.svg").read_bytes()
     tables(out=out)
     assert (out / "hidden-dimension.svg").read_bytes() == first
+
+
+def test_a_width_that_a_row_has_alone_stands_in_the_tables_and_is_said(tables):
+    """As where a whole grid is made with one --widths."""
+    cells = [width(method, 64, score) for method, score in (("paretognn", 60), ("bgrl", 50))]
+    found = tables(*cells, cell("paretognn", 70, "cora"))
+    wide = ["bgrl [encoder.hidden_dims=[512, 64]]", "paretognn [encoder.hidden_dims=[512, 64]]"]
+    rows = shown(found[ALL])
+    assert list(rows) == [wide[0], "paretognn", wide[1]]
+    assert [row["actor"].partition("<sub>")[0] for row in rows.values()] == ["<u>50.00</u>", "-", "**60.00**"]
+    for title in ("Cost: seconds for 1,000 steps", "Hyper-parameters"):
+        assert {*wide, "paretognn"} <= {row[0] for row in found[title][1]}
+    assert {row[1] for row in found["Here beside the paper"][1]} == set(wide)
+    assert "Width of the encoder" not in found
+    found = tables(width("bgrl", 64, 40, steps=700))
+    assert {row[1] for row in found["Here beside the paper"][1]} == set(wide)
 
 
 PROTOCOL = {
@@ -270,6 +310,29 @@ def test_paretomtl_beside_the_two_it_is_compared_with(tables):
     found = tables(*cells, cell("paretognn", 50))["ParetoMTL, by the preferred task"]
     assert found[0] == ["method", "pubmed", "rank"]
     assert list(shown(found)) == ["weighted-sum", "paretomtl-mi-ng", "paretognn"]
+
+
+def test_paretomtl_without_a_preference_stands_beside_those_with_one(tables):
+    cells = [cell(m, 50, "pubmed") for m in ("weighted-sum", "paretognn", "paretomtl-mi-ng", "paretomtl")]
+    found = tables(*cells, cell("paretomtl", 50))["ParetoMTL, by the preferred task"]
+    assert found[0] == ["method", "pubmed", "cora", "rank"]
+    assert list(shown(found)) == ["weighted-sum", "paretomtl", "paretomtl-mi-ng", "paretognn"]
+
+
+def test_large_graphs_rank_the_published_methods_alone(tables):
+    scores = {"best": 90, "raw-features": 85, "paretognn": 80, "auto": 75, "dgi": 70, "mi-ng": 65}
+    cells = [cell(m, s, "ogbn-arxiv", kind=CONTROL if m in CONTROLS else TRAINED) for m, s in scores.items()]
+    found = tables(*cells, cell("spectral", 10, "ogbn-products", kind=CONTROL))["Large graphs: average performance"]
+    rows = shown(found)
+    assert list(rows) == ["dgi", "paretognn", "mi-ng", "auto", "best", "raw-features", "spectral"]
+    assert [row["rank"] for row in rows.values()] == ["<u>2.00</u>", "**1.00**", *5 * ["-"]]
+    assert rows["best"]["ogbn-arxiv"].startswith("**90.00**")
+    assert rows["spectral"]["ogbn-products"].startswith("10.00")
+    assert "Others are below, without a rank." in found[2]
+
+
+def test_a_row_alone_has_no_rank(tables):
+    assert shown(tables(cell("paretognn", 80))[ALL])["paretognn"]["rank"] == "-"
 
 
 def test_cost_beside_the_papers(tables):
@@ -385,3 +448,16 @@ def test_every_table_is_written_in_three_formats(tables, tmp_path):
     assert r"\textbf{50.00}$_{\pm 0.10}$" in tex
     assert r"\underline{40.00}$_{\pm 0.10}$" in tex
     assert "cora" not in tex
+
+
+@pytest.mark.parametrize("rows", [40, 41])
+def test_a_table_longer_than_a_page_goes_over_several(rows):
+    lines = tuple((Entry(f"row {i}"), Entry("1.00", marks=("†",))) for i in range(rows))
+    table = Table("name", "Title", ("method", "score"), lines, "Caption.", {"†": "a note"})
+    text = latex(table)
+    head, first = r"method & score \\", text.splitlines()[0]
+    long = rows > 40
+    assert first.endswith("longtable" if long else "graphicx")
+    assert text.count(head) == 1 + long
+    assert (r"\endhead" in text, r"\begin{table}" in text) == (long, not long)
+    assert text.count(r"\caption") == text.count(r"\label{tab:name}") == text.count("a note") == 1

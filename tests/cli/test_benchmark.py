@@ -126,6 +126,16 @@ def test_a_row_from_a_file_is_judged_again_only_when_it_changes(store, tmp_path,
     assert (first.width, second.width) == (3, 5)
 
 
+def test_the_exit_code_is_1_where_cells_failed_and_none_is_finished(tmp_path, capfd):
+    words = ["--datasets", "digits", "--methods", "mi-ng", *FAST, "--set", "optimizer.learning_rate=1e30"]
+    assert benchmark(*words, out=tmp_path) == 1
+    assert "0 of 1 cells finished, 1 failed" in capfd.readouterr().err
+    assert benchmark(*words, out=tmp_path) == 1
+    assert benchmark(*words, "--plan", out=tmp_path) == 0
+    words[3] = "mi-ng,raw-features"
+    assert benchmark(*words, out=tmp_path) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -17,6 +17,7 @@ from paretognn.datasets import load_dataset
 from paretognn.datasets.registry import dataset_entry
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
+from paretognn.graph.open_table import open_table
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import PRESETS
 from paretognn.methods.rows import METHODS, method_config
@@ -47,7 +48,7 @@ class EmbeddingsFile:
 class Request:
     """A grid of ``datasets`` x ``methods`` x ``seeds`` training seeds (x ``widths``), and rows from files.
 
-    methods : ``all`` among them leaves out those that need a package which is not installed.
+    methods : ``all`` among them leaves out those that need a package which is not installed, or a smaller graph.
     steps : None for those of the preset. settings : a tree laid over every trained cell; controls take those of the
         encoder and the features. widths : of the embeddings, one cell each; none for the preset's.
     """
@@ -133,12 +134,13 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
     """For every data set its graph and cells, each cell after those it needs.
 
     InputError as `checked`, and for data sets, settings and files that cannot be read or do not fit the graph, and
-    for methods asked for by name that need a package which is not installed; those of ``all`` give a warning.
+    for methods asked for by name that need a package which is not installed, or a smaller graph; those of ``all`` give
+    a warning.
     """
-    by_name, request = request.methods, checked(request)
-    for dataset in request.datasets:
-        graph = load_dataset(dataset, request.data_root)
-        request = replace(request, methods=_installed(request, graph, by_name))
+    by_name, every = request.methods, checked(request)
+    for dataset in every.datasets:
+        graph = load_dataset(dataset, every.data_root)
+        request = replace(every, methods=_possible(every, graph, by_name))
         cells: dict[str, GridCell] = {}
         for seed in range(request.seeds):
             for width in request.widths or (None,):
@@ -194,7 +196,7 @@ def made_otherwise(found: Cell, cell: GridCell) -> list[str]:
     return [name for name, value in cell.config.model_dump(mode="json").items() if before.get(name) != value]
 
 
-def _installed(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple[str, ...]:
+def _possible(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple[str, ...]:
     kept = []
     for method in request.methods:
         try:
@@ -250,12 +252,30 @@ def _for_tasks(settings: dict[str, Any], config: TrainConfig) -> dict[str, Any]:
 
 
 def _file_cell(graph: Graph, file: EmbeddingsFile, request: Request) -> GridCell:
-    matrix = read_embeddings(file.embeddings, graph)
-    if file.link_embeddings is not None:
-        read_embeddings(file.link_embeddings, graph)
-    width = {"encoder": {"hidden_dims": [HIDDEN, matrix.shape[1]]}}
+    found = [_of_columns(path, graph) for path in (file.embeddings, file.link_embeddings) if path is not None]
+    digests = file.digests()
+    if digests["embeddings"] == digests["link_embeddings"]:
+        raise InputError(
+            f"--link-embeddings {file.name}={file.link_embeddings}: is its --embeddings, which saw the test links; "
+            "leave it out, or name those of a model that was trained on the train pairs alone"
+        )
+    width = {"encoder": {"hidden_dims": [HIDDEN, found[0]]}}
     config, _ = method_config(graph, preset=request.preset, overrides=width)
     return _grid_cell(graph, CellKey(graph.name, file.name, EMBEDDINGS, request.preset), config, file=file)
+
+
+def _of_columns(path: Path, graph: Graph) -> int:
+    """How many; the file is checked as a whole."""
+    columns = read_embeddings(path, graph).shape[1]
+    if not columns:
+        raise InputError(f"{path}: has no embedding columns")
+    if path.suffix.lower() != ".npy":  # which has a row a node
+        table = open_table(path, (), header="yes")
+        key = table.find(None, "id") or table.index_column or table.names[0]
+        foreign = len(table.read(ids=[key])[key]) - graph.num_nodes
+        if foreign:
+            warnings.warn(f"{path}: {foreign} row(s) are of no node of {graph.name}, and left out", stacklevel=4)
+    return columns
 
 
 def _grid_cell(

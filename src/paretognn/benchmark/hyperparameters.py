@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,10 +11,14 @@ from paretognn.benchmark.render import MISSING, Entry, Table
 from paretognn.benchmark.selection import Result
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.tables import dataset_order, grid
+from paretognn.methods.recipe import said_of
+from paretognn.training.assembly import AssemblySettings
 
 _NO_SETTING = ("method", "seed", "checkpoint")
 _TASKS = "tasks."
-_LATER = {"assembly.smoothing": "0", "alternatives": "[]", "optimizer.name": "adamw"}
+_HOUSE = {"encoder": "gcn", "optimizer": "adamw"}
+"""What has a name since, and had none in older cells: told by its parts, and its name only where it is another."""
+_LATER = {"assembly": said_of(AssemblySettings()), "alternatives": ""}
 """Settings that are younger than some stored cells, and what those were made with: said only where it is another."""
 
 Settings = dict[str, str]
@@ -47,7 +51,7 @@ def hyperparameter_table(results: Sequence[Result]) -> Iterator[Table]:
     lines = [
         tuple(map(Entry, (label, ", ".join(datasets), *rest))) for (label, *rest), datasets in merged.items()
     ]  # fmt: skip
-    names = ("method", "data sets", *(path.split(".")[-1].replace("_", " ") for path in columns), "pretext tasks")
+    names = ("method", "data sets", *_names(columns), "pretext tasks")
     alike = "; ".join(f"{path.removeprefix(_TASKS)} {text}" for path in sorted(common) for text in values[path] if text)
     caption = f"The same in every row that has it: {alike}." if alike else ""
     yield Table("hyperparameters", "Hyper-parameters", names, tuple(lines), caption, {}, len(names))
@@ -55,12 +59,48 @@ def hyperparameter_table(results: Sequence[Result]) -> Iterator[Table]:
 
 def _settings(config: dict[str, Any]) -> Settings:
     kept = {key: value for key, value in config.items() if key not in _NO_SETTING}
-    encoder = kept.get("encoder", {})
-    if encoder.get("name") == "gcn":  # as before encoders had names; without one its settings are told one by one
-        kept["encoder"] = {key: value for key, value in encoder.items() if key != "name"}
+    for part, usual in _HOUSE.items():
+        found = kept.get(part)
+        # Optimisers have the same parts, other encoders have not.
+        if isinstance(found, dict) and (found.get("name") == usual or part == "optimizer"):
+            kept[part] = {key: value for key, value in found.items() if (key, value) != ("name", usual)}
+            if "name" in kept[part]:
+                kept[part][part] = kept[part].pop("name")
+    if "assembly" in kept:
+        kept["assembly"] = _said(kept["assembly"])
+    if isinstance(kept.get("alternatives"), list):
+        kept["alternatives"] = _choice(kept["alternatives"])
     whole = {f"{_TASKS}{task}": "" for task in kept.get("tasks", {})}
     texts = {path: readable(value) for path, value in flatten(kept) if value is not None}
     return whole | {path: text for path, text in texts.items() if text != _LATER.get(path)}
+
+
+def _said(assembly: Any) -> str:
+    try:
+        return said_of(AssemblySettings.model_validate(assembly))
+    except ValueError:  # of another version
+        return readable(assembly)
+
+
+def _choice(alternatives: list[Any]) -> str:
+    """Those that differ in smoothing alone are told as one."""
+    steps: dict[str, list[str]] = defaultdict(list)
+    for each in alternatives:
+        smoothing = each.get("smoothing", 0) if isinstance(each, dict) else 0
+        steps[_said({**each, "smoothing": 0} if smoothing else each)].append(str(smoothing))
+    return "; or ".join(
+        said if found == ["0"] else f"{said}; smoothed {'/'.join(found)} times" for said, found in steps.items()
+    )
+
+
+def _names(paths: Sequence[str]) -> list[str]:
+    """The last words of dotted paths, as many as tell them apart from the other columns."""
+    names = [path.split(".")[-1] for path in paths]
+    shared = Counter(names)
+    return [
+        (name if shared[name] == 1 else path).replace(".", " ").replace("_", " ")
+        for name, path in zip(names, paths, strict=True)
+    ]
 
 
 def _tasks(settings: Settings, common: Sequence[str]) -> str:

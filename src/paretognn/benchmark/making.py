@@ -21,7 +21,7 @@ from paretognn.benchmark.concat_pca import NAME as CONCAT_PCA
 from paretognn.benchmark.concat_pca import concat_pca
 from paretognn.benchmark.hardware import described, versions
 from paretognn.benchmark.job import Job
-from paretognn.benchmark.shared import shared_partition, write_link_split
+from paretognn.benchmark.shared import StoreError, shared_partition, write_link_split
 from paretognn.datasets import load_dataset
 from paretognn.downstream.notices import collected
 from paretognn.errors import DamagedError, InputError, NonFiniteError
@@ -60,12 +60,12 @@ class _Made:
 def make_cell(job: Job) -> Cell:
     """Make the cell and put it into the store, ``done`` or with the reason why it could not be made.
 
-    `Interrupted`, KeyboardInterrupt and `WriteError` pass, so that the same job goes on later.
+    `Interrupted`, KeyboardInterrupt, `WriteError` and `StoreError` pass, so that the same job goes on later.
     """
     key = job.cell.key
     try:
         cell = _done(job)
-    except (Interrupted, KeyboardInterrupt, WriteError):
+    except (Interrupted, KeyboardInterrupt, WriteError, StoreError):
         raise
     except Exception as error:
         status = OUT_OF_MEMORY if _is_out_of_memory(error) else FAILED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -112,6 +112,11 @@ class Estimator:
         return step, UNKNOWN if step is None else PROBED
 
 
+def span(seconds: Sequence[float], jobs: int) -> float:
+    """Seconds that cells of so many take, ``jobs`` at once: the longest is not made in parts."""
+    return max(sum(seconds) / jobs, max(seconds, default=0.0))
+
+
 def time_left(
     estimator: Estimator, running: Iterable[GridCell], pending: Iterable[GridCell], jobs: int
 ) -> float | None:
@@ -125,7 +130,7 @@ def time_left(
     if not certain:
         return 0.0 if not known else None
     filled = [sum(certain) / len(certain) if seconds is None else seconds for seconds in known]
-    return (sum(filled[: len(half)]) / 2 + sum(filled[len(half) :])) / jobs
+    return span([*(seconds / 2 for seconds in filled[: len(half)]), *filled[len(half) :]], jobs)
 
 
 def _like(key: CellKey) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from paretognn.benchmark.cells import EMBEDDINGS
+from paretognn.benchmark.cells import CONTROL, EMBEDDINGS
 from paretognn.benchmark.selection import Result
 
 T = TypeVar("T")
@@ -56,7 +56,11 @@ class Provenance:
         return marks
 
     def _budget_marks(self, result: Result) -> tuple[str, ...]:
-        if not result.budget.steps or result.budget == self.budget:
+        if not result.budget.steps:
+            if result.row.kind != CONTROL or self.budget is None or result.budget.preset == self.budget.preset:
+                return ()
+            return (self.mark(BUDGET, f"another preset: {result.budget.preset}"),)
+        if result.budget == self.budget:
             return ()
         return (self.mark(BUDGET, f"another budget: {result.budget}"),)
 

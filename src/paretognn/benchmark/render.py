@@ -42,6 +42,8 @@ class Table:
 
 _WIDEST = 60
 """Columns of Markdown are aligned up to this width."""
+_LONGEST = 40
+"""Rows of LaTeX that are sure to fit on a page."""
 
 
 def markdown(table: Table) -> str:
@@ -66,18 +68,36 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    """A floating table, for the packages booktabs and graphicx; one wider than the text is made as wide."""
+    """A floating table, for the packages booktabs and graphicx; one wider than the text is made as wide. One that is
+    longer than a page is a `longtable`, which does not float and keeps its width."""
     lines = [[_tex(name) for name in table.columns], *([_tex_entry(e) for e in row] for row in table.rows)]
     head, *body = (" & ".join(line) + r" \\" for line in lines)
     alignment = "l" * table.names + "r" * (len(table.columns) - table.names)
     notes = [rf"\par\footnotesize\textsuperscript{{{_tex(m)}}} {_tex(text)}" for m, text in table.notes.items()]
+    caption = rf"\caption{{{_tex(table.title)}. {_tex(table.caption)}}}"
+    label = rf"\label{{tab:{table.name}}}"
+    if len(body) > _LONGEST:
+        return "\n".join(
+            [
+                "% needs the packages booktabs and longtable",
+                r"\begingroup\footnotesize\setlength{\tabcolsep}{4pt}\setlength{\LTcapwidth}{\linewidth}",
+                rf"\begin{{longtable}}{{{alignment}}}",
+                *(caption, label + r" \\", r"\toprule", head, r"\midrule", r"\endfirsthead"),
+                *(r"\toprule", head, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"),
+                *body,
+                r"\end{longtable}",
+                *notes,
+                r"\par\endgroup",
+                "",
+            ]
+        )
     return "\n".join(
         [
             "% needs the packages booktabs and graphicx",
             r"\begin{table}[t]",
             r"\centering",
-            rf"\caption{{{_tex(table.title)}. {_tex(table.caption)}}}",
-            rf"\label{{tab:{table.name}}}",
+            caption,
+            label,
             r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{alignment}}}",
             *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),

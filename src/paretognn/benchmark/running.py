@@ -13,7 +13,8 @@ from paretognn.benchmark.grid import GridCell, Request, recorded
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import drop_checkpoints, unmade
 from paretognn.benchmark.place import Place, Running, ThisMachine, last_line
-from paretognn.benchmark.worker import BUSY, MADE, STOPPED, UNWRITABLE
+from paretognn.benchmark.shared import StoreError
+from paretognn.benchmark.worker import BUSY, DAMAGED, MADE, STOPPED, UNWRITABLE
 from paretognn.errors import InputError
 from paretognn.lock import is_locked
 
@@ -52,8 +53,8 @@ def run_cells(
     """Make the cells, each after those it needs, and return those left unfinished: their processes were stopped.
 
     Whatever happens to a cell's process is recorded, and the rest goes on. On KeyboardInterrupt, on `WriteError` where
-    the store cannot take a cell, and on InputError where a place cannot reach it, the processes write their checkpoints
-    and end before it is raised on.
+    the store cannot take a cell, and on InputError where a place cannot reach it or what it shares is damaged, the
+    processes write their checkpoints and end before it is raised on.
     """
     return _Runner(cells, store, request, place or ThisMachine(), report or Report()).run()
 
@@ -131,6 +132,8 @@ class _Runner:
         elif code == UNWRITABLE:
             path, _, reason = last_line(job).rpartition(": ")
             raise WriteError(None, reason or "cannot be written", path or str(self.store.path))
+        elif code == DAMAGED:
+            raise StoreError(last_line(job))
         else:
             if code != MADE:
                 unmade(job, *ended.lost())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
-from paretognn.benchmark.cells import DONE, OUT_OF_MEMORY, TRAINED, Cell, CellKey
+from paretognn.benchmark.cells import CONTROL, DONE, OUT_OF_MEMORY, TRAINED, Cell, CellKey
 from paretognn.benchmark.reference import AVERAGE, TASKS
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.errors import InputError
@@ -92,7 +92,8 @@ class Result:
 def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | None = None) -> list[Result]:
     """One result a row, data set, encoder width and budget, in the cells' order.
 
-    preset, steps : of what was trained; all of them where None. InputError where they leave nothing that was trained.
+    preset, steps : of what was trained, and the preset of controls; all of them where None. InputError where they leave
+        nothing that was trained.
     """
     groups: dict[tuple[Row, str, str, Budget], list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -101,25 +102,50 @@ def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | No
     trained = {budget for row, *_, budget in groups if row.kind == TRAINED}
     if not any(_fits(budget, preset, steps) for budget in trained) and (preset, steps) != (None, None):
         there = "; ".join(map(str, sorted(trained))) or "nothing trained"
-        raise InputError(f"no cells with --preset {preset or 'any'} --steps {steps or 'any'}; the store has: {there}")
+        asked = f"--preset {preset or 'any'} --steps {'any' if steps is None else steps}"
+        raise InputError(f"no cells with {asked}; the store has: {there}")
     return [
         Result(row, tuple(sorted(own, key=lambda cell: cell.key.seed)))
         for (row, *_, budget), own in groups.items()
-        if budget.steps == 0 or _fits(budget, preset, steps)  # what was not trained has no budget, and fits any
+        # What was not trained fits any steps, and a row from a file any preset.
+        if _fits(budget, preset if budget.steps or row.kind == CONTROL else None, steps if budget.steps else None)
     ]
 
 
 def select(results: Iterable[Result]) -> list[Result]:
-    """One result a row, data set and encoder width: of several budgets the one that most of what was trained has."""
+    """One result a row, data set and encoder width: of several budgets the one that most of what was trained has, and
+    of what was not trained the one of that preset."""
     groups: dict[tuple[Row, str, str], list[Result]] = defaultdict(list)
     for result in results:
         groups[result.row, result.dataset, _widths(result.key)].append(result)
     common = Counter(result.budget for own in groups.values() for result in own if result.trained)
+    by_preset = {budget.preset: count for budget, count in sorted(common.items(), key=lambda item: item[1])}
     chosen = []
     for own in groups.values():
-        *others, best = sorted(own, key=lambda result: (common[result.budget], result.budget.steps, result.budget))
+        *others, best = sorted(own, key=lambda result: _commonness(result.budget, common, by_preset))
         chosen.append(replace(best, left_out=tuple(other.budget for other in others if other.budget.steps)))
     return chosen
+
+
+def tabled(results: Iterable[Result]) -> list[Result]:
+    """What stands in tables by row. Where a row has several widths of embeddings on a data set at one budget, those
+    laid over it are for the width figure; one that it has alone stands, and its label says it."""
+    results = list(results)
+    widths: dict[tuple[Row, str, Budget], set[int | None]] = defaultdict(set)
+    for result in results:
+        dims = result.key.settings.get("encoder", {}).get("hidden_dims")
+        widths[result.row, result.dataset, result.budget].add(dims[-1] if dims else None)
+    return [
+        replace(result, row=result.row._replace(label=_label(result.key, width=True)))
+        if result.varies_width
+        else result
+        for result in results
+        if not result.varies_width or len(widths[result.row, result.dataset, result.budget]) == 1
+    ]
+
+
+def _commonness(budget: Budget, common: Mapping[Budget, int], by_preset: Mapping[str, int]) -> tuple[int, int, Budget]:
+    return common.get(budget, 0) if budget.steps else by_preset.get(budget.preset, 0), budget.steps, budget
 
 
 def _fits(budget: Budget, preset: str | None, steps: int | None) -> bool:
@@ -131,10 +157,11 @@ def _widths(key: CellKey) -> str:
     return str(key.settings.get("encoder", {}).get("hidden_dims", ""))
 
 
-def _label(key: CellKey) -> str:
-    """The method, with the settings laid over it but for the encoder's width."""
+def _label(key: CellKey, width: bool = False) -> str:
+    """The method, with the settings laid over it; that of the encoder's width only where asked for."""
     settings = dict(flatten(key.settings))
-    settings.pop("encoder.hidden_dims", None)
+    if not width:
+        settings.pop("encoder.hidden_dims", None)
     return f"{key.method} [{', '.join(f'{k}={readable(v)}' for k, v in settings.items())}]" if settings else key.method
 
 

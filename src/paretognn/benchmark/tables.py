@@ -35,7 +35,9 @@ TITLES = {
 
 _OTHERS = "others"
 _CONTROLS = ("random-weights", *CONTROLS)
-_ORDER = (*VARIANTS[:-1], "random-weights", *PARETOMTL, *BASELINES, _OTHERS, "paretognn", *CONTROLS)
+_METHODS = (*BASELINES, "paretognn")
+_PARETOMTL = ("paretomtl", *PARETOMTL)
+_ORDER = (*VARIANTS[:-1], "random-weights", *_PARETOMTL, *BASELINES, _OTHERS, "paretognn", *CONTROLS)
 
 Grid = dict[Row, dict[str, Result]]
 """Results by row and data set, both in the order of the tables."""
@@ -61,7 +63,7 @@ def score_tables(results: Sequence[Result]) -> Iterator[Table]:
     main = [result for result in results if result.dataset not in LARGE]
     groups = (
         ("variants", "pretext tasks and their combinations", VARIANTS),
-        ("methods", "published methods", (*BASELINES, "paretognn")),
+        ("methods", "published methods", _METHODS),
         ("all", "all rows", None),
     )
     controls = grid(result for result in main if result.row.label in _CONTROLS)
@@ -72,22 +74,26 @@ def score_tables(results: Sequence[Result]) -> Iterator[Table]:
             for metric in METRICS:
                 name = f"{metric.replace('_', '-')}-{suffix}"
                 yield from score_table(name, f"{TITLES[metric][0]}: {title}", rows, metric, below)
-    large = grid(result for result in results if result.dataset in LARGE)
-    yield from score_table("large-graphs", "Large graphs: average performance", large, AVERAGE)
+    on_large = [result for result in results if result.dataset in LARGE]
+    large = grid(on_large)
+    title = "Large graphs: average performance"
+    yield from score_table("large-graphs", title, grid(on_large, _METHODS), AVERAGE, large, everywhere=True)
     yield from _task_table("large-graphs-tasks", "Large graphs: individual tasks", large)
-    preferred = {d for found in grid(results, PARETOMTL).values() for d in found}
-    rows = grid((r for r in results if r.dataset in preferred), ("weighted-sum", "paretognn", *PARETOMTL))
+    preferred = {d for found in grid(results, _PARETOMTL).values() for d in found}
+    rows = grid((r for r in results if r.dataset in preferred), ("weighted-sum", "paretognn", *_PARETOMTL))
     yield from score_table("paretomtl", "ParetoMTL, by the preferred task", rows, AVERAGE, controls)
 
 
-def score_table(name: str, title: str, rows: Grid, metric: str, controls: Grid | None = None) -> Iterator[Table]:
-    """Rows by data sets, the average rank last; nothing where there is no cell. ``controls`` stand below where they
-    have the data sets, unranked: the paper's ranks are within its groups."""
-    rows = _scored(rows, metric)
-    datasets = dataset_order(dataset for found in rows.values() for dataset in found)
+def score_table(
+    name: str, title: str, rows: Grid, metric: str, below: Grid | None = None, *, everywhere: bool = False
+) -> Iterator[Table]:
+    """Rows by data sets, the average rank last; nothing where there is no cell. Other rows stand ``below``, unranked:
+    the paper's ranks are within its groups. They are shown on the data sets of ``rows``, or ``everywhere``."""
+    rows, below = _scored(rows, metric), _scored(below or {}, metric)
+    datasets = dataset_order(d for found in (*rows.values(), *(below.values() if everywhere else ())) for d in found)
     if not datasets:
         return
-    below = {row: found for row, found in _scored(controls or {}, metric, datasets).items() if row not in rows}
+    below = {row: found for row, found in _scored(below, metric, datasets).items() if row not in rows}
     values = {row: {d: value(result, metric) for d, result in found.items()} for row, found in rows.items()}
     shown = rows | below
     best = {
@@ -100,10 +106,11 @@ def score_table(name: str, title: str, rows: Grid, metric: str, controls: Grid |
     ranked = [d for d in datasets if 2 * sum(d in found for found in values.values()) > len(values)] or datasets
     ranks = _rank_entries(values, ranked, source)
     over = "" if ranked == datasets else f" that most rows have ({', '.join(ranked)})"
+    others = "Controls" if all(row.label in _CONTROLS for row in below) else "Others"
     caption = (
         f"Percent, {TITLES[metric][1]}; best bold, second underlined. {source.deviations()} {source.budgets()} Rank: "
         "per data set among the rows that have it, ties (as printed) share the smaller rank, OOM and failed last; "
-        f"averaged over the data sets{over}.{' Controls are below, without a rank.' if below else ''}"
+        f"averaged over the data sets{over}.{f' {others} are below, without a rank.' if below else ''}"
     )
     rows_with_rank = tuple((*line, ranks.get(row, Entry())) for line, row in zip(lines, shown, strict=True))
     yield Table(name, title, ("method", *datasets, "rank"), rows_with_rank, caption, source.notes)
@@ -174,7 +181,10 @@ def score_entry(result: Result, metric: str, best: Mapping[Row, int] | None = No
 def _rank_entries(
     values: Mapping[Row, Mapping[str, float | None]], datasets: Sequence[str], source: Provenance
 ) -> dict[Row, Entry]:
-    """Best and second among the rows that have all ``datasets``: the others' ranks are over other competitions."""
+    """Best and second among the rows that have all ``datasets``: the others' ranks are over other competitions. A row
+    alone has none."""
+    if len(values) < 2:
+        return {}
     counted = {row: {d: found[d] for d in datasets if d in found} for row, found in values.items()}
     ranks = average_ranks(counted)
     complete = {row: -round(rank, 2) for row, rank in ranks.items() if rank and len(counted[row]) == len(datasets)}

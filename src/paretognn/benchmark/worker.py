@@ -1,6 +1,7 @@
 """The process of one cell: ``python -m paretognn.benchmark.worker``, its job one line of JSON on standard input.
 
-What the store cannot take is no fault of the cell: it stays unfinished, and the grid ends.
+A store that cannot take the cell, or whose shared files are damaged, is no fault of the cell: it stays unfinished, and
+the grid ends.
 
 Standard input stays open as long as the process that started it lives; when that ends, however it ends, this one
 stops as on SIGTERM, with its checkpoint written.
@@ -20,15 +21,16 @@ from paretognn.benchmark.cells import DONE
 from paretognn.benchmark.grid import recorded
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import drop_checkpoints, make_cell
+from paretognn.benchmark.shared import StoreError
 from paretognn.lock import locked
 from paretognn.training import Interrupted
 
-MADE, UNWRITABLE, BUSY, STOPPED = 0, 74, 75, 130
+MADE, DAMAGED, UNWRITABLE, BUSY, STOPPED = 0, 65, 74, 75, 130
 
 
 def main() -> int:
     """``MADE``: the cell is in the store, of whatever status. ``UNWRITABLE``: the store cannot take it, the log says
-    why. ``BUSY``: another process is at it. ``STOPPED``."""
+    why. ``DAMAGED``: what the store shares is, the log says how. ``BUSY``: another process is at it. ``STOPPED``."""
     job = Job.from_json(json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     keep_freed_memory()
@@ -46,6 +48,9 @@ def main() -> int:
     except WriteError as error:
         print(error, file=sys.stderr)
         return UNWRITABLE
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return DAMAGED
     return MADE
 
 

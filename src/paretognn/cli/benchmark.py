@@ -19,7 +19,7 @@ from paretognn.benchmark.cells import DONE, FAILED, OUT_OF_MEMORY, Cell, CellKey
 from paretognn.benchmark.grid import EmbeddingsFile, GridCell, Request, expand, made_otherwise, recorded
 from paretognn.benchmark.making import drop_checkpoints
 from paretognn.benchmark.place import Place, ThisMachine
-from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, time_left
+from paretognn.benchmark.plan import BY_SIZE, PROBED, STORED, Estimate, Estimator, span, time_left
 from paretognn.benchmark.running import Report, run_cells, to_do
 from paretognn.benchmark.settings_text import flatten, readable
 from paretognn.benchmark.shared import link_split_file
@@ -39,7 +39,8 @@ NAME = "benchmark"
 HELP = """Judge methods side by side: data sets x methods x training seeds, each cell in a process of its own.
 
 What is finished is kept in the store and never run again: after Ctrl-C, a crash or a kill the same command goes on
-where it was. A cell that fails or runs out of memory is recorded as such, and the others go on.
+where it was. A cell that fails or runs out of memory is recorded as such, and the others go on; where there are
+such cells and none is finished, the exit code is 1.
 
 A row from a file (--embeddings) has a link score only with --link-embeddings, from a model that saw the train pairs
 of OUT/splits/DATASET-seed0.parquet alone; the first cell of a data set writes that split.
@@ -157,9 +158,11 @@ def _run(store: Store, request: Request, place: Place, retry: bool, as_json: boo
     progress = _Progress(store, left, request.evaluation_seeds, place.jobs)
     report = Report(progress.started, progress.finished, progress.waiting)
     unfinished = run_cells(left, store, request, place, report)
-    _summary(store, cells, unfinished, request)
+    statuses = _summary(store, cells, unfinished, request)
     if as_json:
         print_json([_content(cell, recorded(store, cell, request.evaluation_seeds)) for cell in cells])
+    if statuses and DONE not in statuses:
+        raise typer.Exit(1)
 
 
 def _content(cell: GridCell, found: Cell | None) -> dict[str, Any]:
@@ -224,7 +227,8 @@ def _percent(score: float | None) -> str:
     return "-" if score is None else f"{100 * score:.1f}"
 
 
-def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], request: Request) -> None:
+def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], request: Request) -> list[str]:
+    """The statuses of what is recorded."""
     found = [recorded(store, cell, request.evaluation_seeds) for cell in cells]
     statuses = [made.status for made in found if made is not None]
     parts = [f"{statuses.count(DONE)} of {len(cells)} cells finished"]
@@ -239,6 +243,7 @@ def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], re
     elif len(statuses) > statuses.count(DONE):
         say("those that failed or ran out of memory are run again with --retry")
     say(f"next: paretognn tables {store.path}")
+    return statuses
 
 
 def _print_plan(store: Store, request: Request, place: Place, retry: bool, as_json: bool) -> None:
@@ -268,7 +273,7 @@ def _print_plan(store: Store, request: Request, place: Place, retry: bool, as_js
     known = [estimate.seconds for estimate in estimates if estimate.seconds is not None]
     line = f"{len(rows)} cells, {len(estimates)} to run"
     if estimates:
-        line += f": about {_duration(sum(known) / place.jobs)} with {place.jobs} at once"
+        line += f": about {_duration(span(known, place.jobs))} with {place.jobs} at once"
         line += f", at most {max(estimate.memory for estimate in estimates) / 2**30:.1f} GiB a cell"
     unknown = len(estimates) - len(known)
     output.print(line + (f"; {unknown} without an estimate, which are not counted" if unknown else ""), markup=False)

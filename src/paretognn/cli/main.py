@@ -1,7 +1,7 @@
 """The command line: ``paretognn COMMAND``, one file a command.
 
 Exit codes: 0 done; 2 the input or a setting is at fault (one line on standard error); 130 interrupted; 1 processes that
-shared the work were lost.
+shared the work were lost, or no cell of a benchmark could be made.
 """
 
 # No `from __future__ import annotations` here: typer reads the annotations at run time.
@@ -39,7 +39,8 @@ def command_line(given: list[str]) -> typer.Typer:
         name="paretognn",
         help="Node embeddings for attributed graphs: self-supervised, several pretext tasks, Pareto-reconciled.",
         epilog="Exit codes: 0 done; 2 input, a setting or a full disk at fault (one line on standard error); "
-        "130 interrupted, and saved where there was something to save; 1 another process of the run was lost.",
+        "130 interrupted, and saved where there was something to save; 1 another process of the run was lost, "
+        "or no cell of a benchmark could be made.",
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

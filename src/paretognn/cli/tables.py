@@ -17,7 +17,7 @@ from paretognn.benchmark.figure import curves, draw, figure_table
 from paretognn.benchmark.hyperparameters import hyperparameter_table
 from paretognn.benchmark.protocol import refuse_mixed
 from paretognn.benchmark.render import FORMATS, Table, markdown
-from paretognn.benchmark.selection import results_of, select
+from paretognn.benchmark.selection import results_of, select, tabled
 from paretognn.benchmark.sizes import sizes_table
 from paretognn.benchmark.tables import score_tables
 from paretognn.cli.as_json import AsJson, print_json
@@ -52,7 +52,7 @@ def command(
     every = results_of(cells, preset, steps)
     results = select(every)
     refuse_mixed(cell for result in every for cell in result.cells)
-    main = [result for result in results if not result.varies_width]
+    main = tabled(results)
     by_width = curves(results)
     tables = [
         *score_tables(main),
@@ -60,7 +60,7 @@ def command(
         *cost_tables(main),
         *sizes_table(results),
         *hyperparameter_table(main),
-        *scores_beside(result for result in every if not result.varies_width),
+        *scores_beside(tabled(every)),
     ]
     if as_json:
         print_json([_content(table) for table in tables])
