@@ -210,12 +210,35 @@ def probes(rows: list[Row]) -> Iterator[str]:
     yield from table(["graph", "tolerance", "node", "link", "partition"], body)
 
 
+def evaluation(rows: list[Row]) -> Iterator[str]:
+    body = [
+        [
+            f"{r['settings']['nodes']:,} x {r['settings']['width']}",
+            f"{r['settings']['edges']:,}",
+            r["settings"]["seeds"],
+            *(f"{seconds:.1f}" for seconds in r["seconds"].values()),
+            f"**{r['evaluation']['wall']:.0f}**",
+            f"{r['gib']:.2f}",
+        ]
+        for r in rows
+    ]
+    head = ["embeddings", "edges", "seeds", "node", "clusters", "link", "partition", "all, s", "GiB above them"]
+    yield from table(head, body)
+    body = [
+        [name, f"{r['wall']:.1f}", f"{r['disagreeing']:,} of {row['one_probe']['predictions']:,}"]
+        for row in rows
+        for name, r in row.get("one_probe", {}).items()
+        if name != "predictions" and "disagreeing" in r
+    ]
+    yield from table(["one probe, 21 values of C", "s", "predictions unlike the converged ones"], body)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     results = {path.stem: rows_of(path) for path in folder.glob("*.jsonl")}
-    for make in (step, pyg, roofline, products, growth, knee, probes):
+    for make in (step, pyg, roofline, products, growth, knee, probes, evaluation):
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))

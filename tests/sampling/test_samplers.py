@@ -75,7 +75,10 @@ def test_no_sampler_leaves_its_numbers_behind():
         lambda: sage_view(placed, torch.tensor([7, 3]), [3, 2], generator()),
     ):
         draw()
-        assert bool((placed.places == -1).all())
+        with placed.numbered(torch.tensor([9, 2])) as places:
+            assert places.nonzero().squeeze(1).tolist() == [i for i in range(200) if i != 9]
+            assert places[[9, 2]].tolist() == [0, 1]
+            assert int((places == -1).sum()) == 198
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])

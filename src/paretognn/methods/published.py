@@ -25,8 +25,8 @@ def published_settings(method: str, settings: dict[str, Any], graph: Graph) -> d
     theirs would leave the encoder where it started. For more it is lowered in proportion: on citeseer CCA-SSG, made for
     20 to 100 steps, loses six points in 500 of its own rate.
 
-    DGI, MVGRL, CCA-SSG and AutoSSL have no batch norm, as in their authors' code; GRACE, which has none there either, is
-    better with one (docs/trials.md).
+    DGI, MVGRL, CCA-SSG and AutoSSL have no batch norm, as in their authors' code; GRACE, which has none there either,
+    is better with one (docs/trials.md).
     """
     table = published_table()[method]
     own = merge(table["default"], table.get(graph.name, {}))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -68,10 +70,19 @@ class DeviceGraph:
         return adjacency
 
     @cached_property
-    def places(self) -> Tensor:
-        """int32 [N] of -1: room in which to number the nodes of a sub-graph, without a pass over all N. Whoever writes
-        to it leaves it as it was."""
+    def _places(self) -> Tensor:
         return torch.full((self.num_nodes,), -1, dtype=torch.int32, device=self.device)
+
+    @contextmanager
+    def numbered(self, nodes: Tensor) -> Iterator[Tensor]:
+        """int32 [N]: of ``nodes`` their places, of others -1; good within the context, one at a time. It costs what
+        the nodes do, not all N of them."""
+        places = self._places
+        try:
+            places[nodes] = torch.arange(len(nodes), dtype=places.dtype, device=places.device)
+            yield places
+        finally:
+            places[nodes] = -1
 
     @property
     def device(self) -> torch.device:

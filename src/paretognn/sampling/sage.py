@@ -9,7 +9,6 @@ from paretognn.nn.features import FeatureView
 from paretognn.nn.sparse import Csr
 from paretognn.nn.view import View
 from paretognn.sampling.device_graph import DeviceGraph
-from paretognn.sampling.subgraph import numbered
 
 
 def sample_neighbours(
@@ -58,10 +57,10 @@ def sage_view(
             carries = ~torch.isin(positions, exclude)
             positions, owner = positions[carries], owner[carries]
         neighbours = graph.targets(positions)
-        with numbered(graph, targets) as place:
+        with graph.numbered(targets) as place:
             new = torch.unique(neighbours[place[neighbours] < 0])
         sources = torch.cat([targets, new])
-        with numbered(graph, sources) as place:
+        with graph.numbered(sources) as place:
             local = place[neighbours].long()
         real = graph.degrees(targets)
         share = real.to(torch.float32) / real.clamp(min=1, max=fanout)

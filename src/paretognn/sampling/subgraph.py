@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -57,7 +55,7 @@ def induced(graph: DeviceGraph, nodes: Tensor, seeds: Tensor | None = None) -> S
     if len(nodes) == graph.num_nodes:
         return replace(whole(graph), seeds=seeds)
     positions, owner = expand_rows(graph.indptr, nodes)
-    with numbered(graph, nodes) as place:
+    with graph.numbered(nodes) as place:
         columns = place[graph.targets(positions)]
         own = None if seeds is None else place[seeds].long()
     inside = (columns >= 0).nonzero().squeeze(1)
@@ -65,18 +63,6 @@ def induced(graph: DeviceGraph, nodes: Tensor, seeds: Tensor | None = None) -> S
     indptr[1:] = torch.bincount(owner[inside], minlength=len(nodes)).cumsum(0)
     weights = None if graph.weights is None else graph.weights[positions[inside]]
     return Subgraph(graph, nodes, indptr, columns[inside].long(), weights, own)
-
-
-@contextmanager
-def numbered(graph: DeviceGraph, nodes: Tensor) -> Iterator[Tensor]:
-    """int32 [N]: of ``nodes`` their places, of others -1; good within the context. Costs what the nodes do, not all
-    N of them."""
-    place = graph.places
-    try:
-        place[nodes] = torch.arange(len(nodes), dtype=place.dtype, device=place.device)
-        yield place
-    finally:
-        place[nodes] = -1
 
 
 def without_entries(subgraph: Subgraph, entries: Tensor) -> Subgraph:
