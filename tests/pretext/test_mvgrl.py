@@ -45,9 +45,10 @@ def test_equals_its_definition_by_dense_matrices(graph, sampler):
     torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-4)
 
 
-def test_the_embedding_is_the_sum_of_both_branches():
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_the_embedding_is_the_sum_of_both_branches(norm):
     graph = make_graph()
-    own = {"steps": 1, "encoder": {"hidden_dims": [5]}, "features": "standardise"}
+    own = {"steps": 1, "encoder": {"hidden_dims": [5], "norm": norm}, "features": "standardise"}
     config = method_config(graph, "mvgrl", overrides=own)[0]
     encoder, embeddings = train(graph, config)
     prepared = on_device(graph)
@@ -57,7 +58,11 @@ def test_the_embedding_is_the_sum_of_both_branches():
     want = torch.zeros(graph.num_nodes, 5)
     for (_, branch), operator in zip(encoder.encoder.branches.items(), (adjacency, ppr), strict=True):
         h = operator @ x @ branch.weights[0]
-        want += branch.activations[0](F.batch_norm(h, None, None, branch.norms[0].weight, branch.norms[0].bias, True))
+        if norm == "batch":
+            h = F.batch_norm(h, None, None, branch.norms[0].weight, branch.norms[0].bias, True)
+        else:
+            h = h + branch.biases[0]
+        want += branch.activations[0](h)
     torch.testing.assert_close(torch.tensor(embeddings), want.detach(), rtol=1e-2, atol=1e-2)
     assert prepared.num_nodes == len(embeddings)
 
