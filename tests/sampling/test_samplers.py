@@ -39,6 +39,9 @@ def test_induced_equals_slicing():
         np.testing.assert_array_equal(structure(sub), graph.adjacency().toarray()[np.ix_(nodes, nodes)])
         assert sub.nodes.tolist() == nodes
         assert sub.seeds.tolist() == list(range(1, len(nodes)))
+        marked = induced(placed, torch.isin(torch.arange(60), torch.tensor(nodes)))
+        assert torch.equal(marked.nodes, sub.nodes)
+        assert torch.equal(marked.indices, sub.indices)
 
 
 def test_what_no_view_changes_is_aggregated_once(monkeypatch):

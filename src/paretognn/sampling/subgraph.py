@@ -51,7 +51,9 @@ def whole(graph: DeviceGraph) -> Subgraph:
 
 
 def induced(graph: DeviceGraph, nodes: Tensor, seeds: Tensor | None = None) -> Subgraph:
-    """The sub-graph on ``nodes`` (int64 [M], distinct and ascending); ``seeds`` are some of them."""
+    """The sub-graph on ``nodes``: int64 [M], distinct and ascending, or bool [N]. ``seeds`` are ids of some of them."""
+    if nodes.dtype == torch.bool:
+        nodes = nodes.nonzero().squeeze(1)
     if len(nodes) == graph.num_nodes:
         return replace(whole(graph), seeds=seeds)
     positions, owner = expand_rows(graph.indptr, nodes)
@@ -117,7 +119,7 @@ def k_hop(graph: DeviceGraph, seeds: int, hops: int, generator: torch.Generator)
         reached[graph.targets(positions)] = True
         frontier = (reached & ~member).nonzero().squeeze(1)
         member |= reached
-    return induced(graph, member.nonzero().squeeze(1), chosen)
+    return induced(graph, member, chosen)
 
 
 def saint_nodes(graph: DeviceGraph, budget: int, power: float, generator: torch.Generator) -> Subgraph:
