@@ -17,7 +17,6 @@ from paretognn.datasets import load_dataset
 from paretognn.datasets.registry import dataset_entry
 from paretognn.errors import InputError, suggest
 from paretognn.graph import Graph
-from paretognn.graph.open_table import open_table
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import PRESETS
 from paretognn.methods.rows import METHODS, method_config
@@ -252,30 +251,18 @@ def _for_tasks(settings: dict[str, Any], config: TrainConfig) -> dict[str, Any]:
 
 
 def _file_cell(graph: Graph, file: EmbeddingsFile, request: Request) -> GridCell:
-    found = [_of_columns(path, graph) for path in (file.embeddings, file.link_embeddings) if path is not None]
+    matrix = read_embeddings(file.embeddings, graph)
+    if file.link_embeddings is not None:
+        read_embeddings(file.link_embeddings, graph)
     digests = file.digests()
     if digests["embeddings"] == digests["link_embeddings"]:
         raise InputError(
             f"--link-embeddings {file.name}={file.link_embeddings}: is its --embeddings, which saw the test links; "
             "leave it out, or name those of a model that was trained on the train pairs alone"
         )
-    width = {"encoder": {"hidden_dims": [HIDDEN, found[0]]}}
+    width = {"encoder": {"hidden_dims": [HIDDEN, matrix.shape[1]]}}
     config, _ = method_config(graph, preset=request.preset, overrides=width)
     return _grid_cell(graph, CellKey(graph.name, file.name, EMBEDDINGS, request.preset), config, file=file)
-
-
-def _of_columns(path: Path, graph: Graph) -> int:
-    """How many; the file is checked as a whole."""
-    columns = read_embeddings(path, graph).shape[1]
-    if not columns:
-        raise InputError(f"{path}: has no embedding columns")
-    if path.suffix.lower() != ".npy":  # which has a row a node
-        table = open_table(path, (), header="yes")
-        key = table.find(None, "id") or table.index_column or table.names[0]
-        foreign = len(table.read(ids=[key])[key]) - graph.num_nodes
-        if foreign:
-            warnings.warn(f"{path}: {foreign} row(s) are of no node of {graph.name}, and left out", stacklevel=4)
-    return columns
 
 
 def _grid_cell(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -41,10 +42,13 @@ def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) ->
 def read_embeddings(path: Path, graph: Graph) -> np.ndarray:
     """float32 [N, d] in the graph's order; Parquet and CSV are joined by ``id``, else their first column.
 
-    InputError where the file cannot be read, its ids or number of rows are not the graph's, or a value is not finite.
+    InputError where the file cannot be read, a node has no row or there are no columns, or a value is not finite. Rows
+    of other ids are left out, with a warning.
     """
     check_suffix(path, SUFFIXES)
     matrix = _read_matrix(path, graph) if path.suffix.lower() == ".npy" else _read_table(path, graph)
+    if not matrix.shape[1]:
+        raise InputError(f"{path}: has no embedding columns")
     bad = np.argwhere(~np.isfinite(matrix))
     if len(bad):
         row, column = bad[0].tolist()
@@ -93,8 +97,6 @@ def _read_table(path: Path, graph: Graph) -> np.ndarray:
     table = open_table(path, (), header="yes")
     key = table.find(None, "id") or table.index_column or table.names[0]
     numbers = [name for name in table.names if name not in (key, table.index_column)]
-    if not numbers:
-        raise InputError(f"{path}: has no embedding columns")
     data = table.read(ids=[key], numbers=numbers)
     check_filled(table, key, data[key])
     ids = one_array(data[key])
@@ -104,6 +106,11 @@ def _read_table(path: Path, graph: Graph) -> np.ndarray:
     if len(missing):
         first = shown(graph.id_array()[int(missing[0])].as_py())
         raise InputError(f"{path}: {len(missing)} node(s) of the graph have no row; the first is '{first}'")
+    if len(ids) > len(order):
+        warnings.warn(
+            f"{path}: {len(ids) - len(order)} row(s) are of no node of {graph.name or 'the graph'}, and left out",
+            stacklevel=3,
+        )
     try:
         columns = [to_numbers(data[name]) for name in numbers]
     except NotNumericError as fault:
@@ -111,4 +118,4 @@ def _read_table(path: Path, graph: Graph) -> np.ndarray:
             f"{path}: every column but the id must be numeric: {fault.what}, the first {fault.value!r} in "
             f"{table.place(fault.row)}"
         ) from None
-    return np.stack(columns, axis=1)[order]
+    return np.stack(columns, axis=1)[order] if columns else np.empty((len(order), 0), np.float32)
