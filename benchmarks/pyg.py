@@ -1,6 +1,6 @@
 """One encoding and one contrast, forward and backward, beside the same work in PyTorch Geometric: JSON lines.
 
-    python benchmarks/pyg.py [--graph actor wiki-cs-shape coauthor-cs-shape] [--rounds 15]
+    python benchmarks/pyg.py [--graph actor wiki-cs-shape coauthor-cs-shape] [--rounds 15] [--device cuda]
 
 All see the same sub-graph (``walks`` and ``topology``: those of the preset ``auto`` for most tasks and for topology
 reconstruction; ``whole``: the whole graph), the same widths, batch norm and PReLU, and start from the
@@ -58,20 +58,22 @@ class PyG(nn.Module):
 
 def dense_info_nce(first: Tensor, second: Tensor, temperature: float) -> Tensor:
     first, second = nn.functional.normalize(first, dim=1), nn.functional.normalize(second, dim=1)
-    total = torch.zeros(())
+    total = first.new_zeros(())
     for a, b in ((first, second), (second, first)):
         intra, inter = torch.exp(a @ a.T / temperature), torch.exp(a @ b.T / temperature)
         total = total - torch.log(inter.diagonal() / (intra.sum(1) - intra.diagonal() + inter.sum(1))).mean()
     return total / 2
 
 
-def in_turns(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def in_turns(runs: dict[str, Callable[[], Any]], rounds: int, device: str) -> dict[str, list[float]]:
     """Seconds of every round of every run, after two rounds of warm-up."""
     taken: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(rounds + 2):
         for name, run in runs.items():
             started = time.perf_counter()
             run()
+            if device == "cuda":
+                torch.cuda.synchronize()
             if turn >= 2:
                 taken[name].append(time.perf_counter() - started)
     return taken
@@ -88,18 +90,18 @@ def compared(taken: dict[str, list[float]], ours: str) -> dict[str, Any]:
     }
 
 
-def encoders(name: str, which: str, rounds: int) -> dict[str, Any]:
+def encoders(name: str, which: str, rounds: int, device: str) -> dict[str, Any]:
     graph = graph_named(name)
     config, _ = method_config(graph)
-    prepared, _ = prepare(graph, config.features, "cpu")
-    generator = torch.Generator().manual_seed(0)
+    prepared, _ = prepare(graph, config.features, device)
+    generator = torch.Generator(device).manual_seed(0)
     tasks: dict[str, Any] = {"walks": config.tasks["rep_decor"], "topology": config.tasks["topo_rec"]}
     subgraph = whole(prepared) if which == "whole" else tasks[which].sampler.sample(prepared, generator)
     view = augment(subgraph, Augmentation(edge_drop=0.2), generator)
     x = view.features.dense().contiguous()
     torch.manual_seed(0)
-    ours = GCN(prepared.features.width, config.encoder)
-    plain, cached = PyG(ours, normalise=True), PyG(ours, normalise=False)
+    ours = GCN(prepared.features.width, config.encoder).to(device)
+    plain, cached = (PyG(ours, normalise).to(device) for normalise in (True, False))
     edge_index, adjacency = view.edge_index(), view.adjacencies[0]
     full = torch.stack([adjacency.indices.long(), adjacency.row_of_entry()])
     adj_t = to_torch_csr_tensor(full.flip(0), adjacency.values, size=adjacency.shape)
@@ -124,15 +126,15 @@ def encoders(name: str, which: str, rounds: int) -> dict[str, Any]:
         **sizes,
         "stored": "sparse" if sparse else "dense",
         "largest_difference": round(difference, 6),
-        **compared(in_turns(runs, rounds), "ours"),
+        **compared(in_turns(runs, rounds, device), "ours"),
         "rounds": rounds,
-        "hardware": described(),
+        "hardware": described(device),
     }
 
 
-def contrast(rows: int, rounds: int) -> dict[str, Any]:
+def contrast(rows: int, rounds: int, device: str) -> dict[str, Any]:
     torch.manual_seed(0)
-    views = [torch.randn(rows, 256, requires_grad=True) for _ in range(2)]
+    views = [torch.randn(rows, 256, device=device, requires_grad=True) for _ in range(2)]
     runs = {
         "ours": lambda: torch.autograd.grad(info_nce(*views, 0.1), views),
         "dense contrast": lambda: torch.autograd.grad(dense_info_nce(*views, 0.1), views),
@@ -140,9 +142,9 @@ def contrast(rows: int, rounds: int) -> dict[str, Any]:
     return {
         "part": "contrast",
         "rows": rows,
-        **compared(in_turns(runs, rounds), "ours"),
+        **compared(in_turns(runs, rounds, device), "ours"),
         "rounds": rounds,
-        "hardware": described(),
+        "hardware": described(device),
     }
 
 
@@ -151,13 +153,14 @@ def main() -> None:
     parser.add_argument("--graph", nargs="+", default=["actor", "wiki-cs-shape", "coauthor-cs-shape"])
     parser.add_argument("--rows", nargs="+", type=int, default=[512, 1024, 5120])
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     asked = parser.parse_args()
     keep_freed_memory()
     for name in asked.graph:
         for which in ("walks", "topology", "whole"):
-            print(json.dumps(encoders(name, which, asked.rounds)), flush=True)
+            print(json.dumps(encoders(name, which, asked.rounds, asked.device)), flush=True)
     for rows in asked.rows:
-        print(json.dumps(contrast(rows, max(3, asked.rounds // 3))), flush=True)
+        print(json.dumps(contrast(rows, max(3, asked.rounds // 3), asked.device)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """How near each part of a step is to what the machine allows: JSON lines.
 
     python benchmarks/roofline.py [--graph actor wiki-cs-shape coauthor-cs-shape] [--preset auto] [--rounds 9]
+        [--device cuda]
 
 First the machine's own rates: a float32 matrix product of 2048 x 2048 and a copy of 256 MiB. Then for each part,
 forward and backward together: ``flops`` and ``bytes`` that it needs (every matrix read and written once, whatever
@@ -47,22 +48,23 @@ class Part:
     gathered: float | None = None
 
 
-def parts(name: str, preset: str) -> Iterator[Part]:
+def parts(name: str, preset: str, device: str) -> Iterator[Part]:
     graph = graph_named(name)
     config, _ = method_config(graph, preset=preset)
-    prepared, _ = prepare(graph, config.features, "cpu")
-    generator = torch.Generator().manual_seed(0)
+    prepared, _ = prepare(graph, config.features, device)
+    generator = torch.Generator(device).manual_seed(0)
     sampler: Any = config.tasks["rep_decor"]
     subgraph = sampler.sampler.sample(prepared, generator)
     view = augment(subgraph, Augmentation(edge_drop=0.2), generator)
     torch.manual_seed(0)
-    encoder = GCN(prepared.features.width, config.encoder)
+    encoder = GCN(prepared.features.width, config.encoder).to(device)
     adjacency, store = view.adjacencies[0], view.features.store
     rows, wide, width = view.num_rows, *config.encoder.hidden_dims
     columns = store.width
+    upstream = torch.ones(rows, wide, device=device)
 
     for size in (wide, width):
-        h = torch.randn(rows, size, requires_grad=True)
+        h = torch.randn(rows, size, device=device, requires_grad=True)
         yield _sparse(f"adjacency product, width {size}", adjacency, h)
     weight = encoder.weights[0]
     if store.sparse is not None:
@@ -72,17 +74,17 @@ def parts(name: str, preset: str) -> Iterator[Part]:
         yield Part(
             "features product, dense",
             "dense",
-            lambda: torch.autograd.grad(x @ weight, weight, torch.ones(rows, wide)),
+            lambda: torch.autograd.grad(x @ weight, weight, upstream),
             2 * 2 * rows * columns * wide,
             FLOAT * (2 * rows * columns + 3 * rows * wide + 2 * columns * wide),
         )
-    yield _reconstruction(store.take(torch.arange(0, rows, 2)), width)
-    h = torch.randn(rows, wide, requires_grad=True)
+    yield _reconstruction(store.take(torch.arange(0, rows, 2, device=device)), width)
+    h = torch.randn(rows, wide, device=device, requires_grad=True)
     second = encoder.weights[1]
     yield Part(
         f"layer product {wide} to {width}",
         "dense",
-        lambda: torch.autograd.grad(h @ second, (h, second), torch.ones(rows, width)),
+        lambda: torch.autograd.grad(h @ second, (h, second), upstream[:, :width].contiguous()),
         3 * 2 * rows * wide * width,
         FLOAT * (3 * rows * wide + 3 * rows * width + 3 * wide * width),
     )
@@ -90,14 +92,14 @@ def parts(name: str, preset: str) -> Iterator[Part]:
     yield Part(
         f"batch norm and PReLU, width {wide}",
         "memory",
-        lambda: torch.autograd.grad(encoder.finish(h, 0), finish, torch.ones(rows, wide)),
+        lambda: torch.autograd.grad(encoder.finish(h, 0), finish, upstream),
         0,
         # Forward: read, write. Backward: the upstream gradient and the input read, one gradient written.
         FLOAT * 5 * rows * wide,
     )
     contrast: Any = config.tasks["mi_nsg"]
     anchors = rows if isinstance(contrast.contrast, str) else min(rows, contrast.contrast)
-    views = [torch.randn(anchors, width, requires_grad=True) for _ in range(2)]
+    views = [torch.randn(anchors, width, device=device, requires_grad=True) for _ in range(2)]
     yield Part(
         f"contrast of {anchors:,} nodes",
         "dense",
@@ -106,7 +108,7 @@ def parts(name: str, preset: str) -> Iterator[Part]:
         3 * (2 * anchors) ** 2 * width,
         FLOAT * 4 * anchors * width,
     )
-    model = MultiTaskModel(config, prepared.features.width, encoder)
+    model = MultiTaskModel(config, prepared.features.width, encoder).to(device)
     stepper = MultiTaskStepper(model, prepared, config)
     stepper.step()
     parameters = sum(p.numel() for p in stepper.shared)
@@ -119,8 +121,8 @@ def parts(name: str, preset: str) -> Iterator[Part]:
 def _reconstruction(features: FeatureStore, width: int) -> Part:
     """The cosines of half of the nodes, which are masked, with the features that are decoded for them."""
     rows, columns = features.num_rows, features.width
-    decoder = torch.randn(columns, width, requires_grad=True)
-    hidden = torch.randn(rows, width, requires_grad=True)
+    decoder = torch.randn(columns, width, device=features.device, requires_grad=True)
+    hidden = torch.randn(rows, width, device=features.device, requires_grad=True)
     stored = rows * columns if features.sparse is None else features.sparse.nnz
     return Part(
         "feature reconstruction, cosines",
@@ -134,7 +136,7 @@ def _reconstruction(features: FeatureStore, width: int) -> Part:
 
 def _sparse(name: str, matrix: Csr, dense: torch.Tensor) -> Part:
     n, m, d = *matrix.shape, dense.shape[1]
-    upstream = torch.ones(n, d)
+    upstream = torch.ones(n, d, device=dense.device)
     matrix.transpose()
     return Part(
         name,
@@ -151,13 +153,14 @@ def main() -> None:
     parser.add_argument("--graph", nargs="+", default=["actor", "wiki-cs-shape", "coauthor-cs-shape"])
     parser.add_argument("--preset", default="auto")
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     asked = parser.parse_args()
     keep_freed_memory()
-    gemm, stream = gemm_rate(), stream_rate()
+    gemm, stream = gemm_rate(device=asked.device), stream_rate(device=asked.device)
     rates = {"gemm_gflops": round(gemm / 1e9, 1), "stream_gb_per_s": round(stream / 1e9, 1)}
-    print(json.dumps({"rates": rates, "hardware": described()}), flush=True)
+    print(json.dumps({"rates": rates, "hardware": described(asked.device)}), flush=True)
     for name in asked.graph:
-        for part in parts(name, asked.preset):
+        for part in parts(name, asked.preset, asked.device):
             measured = seconds(part.run, asked.rounds)
             needed = max(part.flops / gemm, part.bytes / stream)
             line = {

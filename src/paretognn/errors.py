@@ -11,6 +11,10 @@ class InputError(ValueError):
     """The user's input or a setting is at fault. The command line prints the message and exits with 2."""
 
 
+class TooLargeError(InputError):
+    """What is asked for exists, but not for a graph of this size."""
+
+
 class DamagedError(InputError):
     """A file that the program wrote itself is not as it was written; going on without it would hide that."""
 

@@ -10,6 +10,7 @@ from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, 
 from paretognn.benchmark.concat_pca import PARTS
 from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
 from paretognn.errors import InputError
+from paretognn.graph.region import induced_graph
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.rows import METHODS
 from paretognn.training import write_embeddings
@@ -118,19 +119,25 @@ def test_a_method_whose_package_is_missing_is_left_out_of_all_only(monkeypatch):
         cells_of(request("all", "weighted-sum"))
 
 
-def test_a_method_for_smaller_graphs_is_left_out_on_the_larger_one_only(monkeypatch):
-    def size(graph, method="paretognn", *rest, **more):
-        if (graph.name, method) == ("cora", "mvgrl"):
-            raise InputError("a diffusion would take hours")
-        return config(graph, method, *rest, **more)
-
-    config, graph = grid.method_config, grid.load_dataset("digits")
-    monkeypatch.setattr(grid, "method_config", size)
-    monkeypatch.setattr(grid, "load_dataset", lambda name, root: replace(graph, name=name))
-    asked = replace(request("all", settings={}), datasets=("cora", "digits"))
-    with pytest.warns(UserWarning, match="mvgrl is left out: a diffusion would take hours"):
+@pytest.mark.parametrize("methods", [("all",), ("mvgrl", "dgi")])
+def test_a_method_for_smaller_graphs_is_left_out_on_the_larger_one_only(monkeypatch, methods):
+    graph = grid.load_dataset("digits")
+    small = induced_graph(graph, np.arange(60))
+    monkeypatch.setattr("paretognn.sampling.diffusion.LIMIT", 100)
+    monkeypatch.setattr(
+        grid, "load_dataset", lambda name, root: replace(graph if name == "cora" else small, name=name)
+    )
+    asked = replace(request(*methods, settings={}), datasets=("cora", "digits"))
+    with pytest.warns(UserWarning, match="mvgrl is left out: a diffusion of 1,797 nodes would take hours"):
         left = {(cell.key.dataset, cell.key.method) for cell in cells_of(asked)}
-    assert {("cora", "mvgrl"), ("digits", "mvgrl")} & left == {("digits", "mvgrl")}
+    assert {("cora", "dgi"), ("digits", "dgi"), ("digits", "mvgrl")} <= left
+    assert ("cora", "mvgrl") not in left
+
+
+def test_a_grid_without_a_cell_is_an_error(monkeypatch):
+    monkeypatch.setattr("paretognn.sampling.diffusion.LIMIT", 100)
+    with pytest.warns(UserWarning, match="mvgrl is left out"), pytest.raises(InputError, match="can be run on digits"):
+        cells_of(request("mvgrl", settings={}))
 
 
 def test_a_stored_cell_counts_with_its_evaluation_seeds_and_its_file(tmp_path):

@@ -15,7 +15,7 @@ from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, 
 from paretognn.benchmark.memory import cell_memory
 from paretognn.datasets import load_dataset
 from paretognn.datasets.registry import dataset_entry
-from paretognn.errors import InputError, suggest
+from paretognn.errors import InputError, TooLargeError, suggest
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import PRESETS
@@ -47,7 +47,8 @@ class EmbeddingsFile:
 class Request:
     """A grid of ``datasets`` x ``methods`` x ``seeds`` training seeds (x ``widths``), and rows from files.
 
-    methods : ``all`` among them leaves out those that need a package which is not installed, or a smaller graph.
+    methods : those that need a smaller graph are left out on a data set, and with ``all`` those that need a package
+        which is not installed.
     steps : None for those of the preset. settings : a tree laid over every trained cell; controls take those of the
         encoder and the features. widths : of the embeddings, one cell each; none for the preset's.
     """
@@ -132,11 +133,12 @@ def checked(request: Request) -> Request:
 def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
     """For every data set its graph and cells, each cell after those it needs.
 
-    InputError as `checked`, and for data sets, settings and files that cannot be read or do not fit the graph, and
-    for methods asked for by name that need a package which is not installed, or a smaller graph; those of ``all`` give
-    a warning.
+    InputError as `checked`, and for data sets, settings and files that cannot be read or do not fit the graph, for
+    methods asked for by name that need a package which is not installed, and where no cell is left. A warning for
+    every method that is left out.
     """
     by_name, every = request.methods, checked(request)
+    left = False
     for dataset in every.datasets:
         graph = load_dataset(dataset, every.data_root)
         request = replace(every, methods=_possible(every, graph, by_name))
@@ -149,7 +151,10 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
         for file in request.files:
             cell = _file_cell(graph, file, request)
             cells[cell.key.name] = cell
+        left = left or bool(cells)
         yield graph, _after_alike(cells.values())
+    if not left:
+        raise InputError(f"none of --methods can be run on {', '.join(every.datasets)}")
 
 
 def _after_alike(cells: Iterable[GridCell]) -> list[GridCell]:
@@ -202,7 +207,7 @@ def _possible(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple
             if method in METHODS:
                 method_config(graph, method, request.preset)
         except InputError as error:
-            if method in by_name:
+            if method in by_name and not isinstance(error, TooLargeError):
                 raise
             warnings.warn(f"{method} is left out: {error}", stacklevel=3)
             continue

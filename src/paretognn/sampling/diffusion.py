@@ -8,7 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paretognn.errors import InputError
+from paretognn.errors import TooLargeError
 from paretognn.nn.gcn import DiffusionSettings
 from paretognn.nn.sparse import Csr
 from paretognn.sampling.device_graph import DeviceGraph
@@ -20,9 +20,9 @@ LIMIT = 100_000
 
 
 def check_size(nodes: int) -> None:
-    """InputError for more than `LIMIT`."""
+    """`TooLargeError` for more than `LIMIT`."""
     if nodes > LIMIT:
-        raise InputError(f"a diffusion of {nodes:,} nodes would take hours; methods that need one end at {LIMIT:,}")
+        raise TooLargeError(f"a diffusion of {nodes:,} nodes would take hours; methods that need one end at {LIMIT:,}")
 
 
 def diffused(graph: DeviceGraph, settings: DiffusionSettings, nodes: Tensor | None = None) -> Csr:
@@ -36,7 +36,7 @@ def diffused(graph: DeviceGraph, settings: DiffusionSettings, nodes: Tensor | No
 def diffusion(graph: DeviceGraph, settings: DiffusionSettings) -> Csr:
     """teleport (I - (1 - teleport) A_hat)^-1 [N, N], symmetric, its entries below ``threshold`` left out.
 
-    By the power series over blocks of columns, to half the threshold. InputError for more than `LIMIT` nodes.
+    By the power series over blocks of columns, to half the threshold. `TooLargeError` for more than `LIMIT` nodes.
     """
     n, keep = graph.num_nodes, 1 - settings.teleport
     check_size(n)
