@@ -124,9 +124,7 @@ def test_a_method_for_smaller_graphs_is_left_out_on_the_larger_one_only(monkeypa
     graph = grid.load_dataset("digits")
     small = induced_graph(graph, np.arange(60))
     monkeypatch.setattr("paretognn.sampling.diffusion.LIMIT", 100)
-    monkeypatch.setattr(
-        grid, "load_dataset", lambda name, root: replace(graph if name == "cora" else small, name=name)
-    )
+    monkeypatch.setattr(grid, "load_dataset", lambda name, root: replace(graph if name == "cora" else small, name=name))
     asked = replace(request(*methods, settings={}), datasets=("cora", "digits"))
     with pytest.warns(UserWarning, match="mvgrl is left out: a diffusion of 1,797 nodes would take hours"):
         left = {(cell.key.dataset, cell.key.method) for cell in cells_of(asked)}

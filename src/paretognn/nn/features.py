@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from paretognn.graph import Features
+from paretognn.nn.products import Product
 from paretognn.nn.sparse import Csr, permute
 
 
@@ -160,14 +161,14 @@ class FeatureStore:
             self._aggregated[adjacency] = adjacency.product(self.dense)
         return self._aggregated[adjacency]
 
-    def times(self, weight: Tensor, column_mask: Tensor | None = None) -> Tensor:
-        """Features, their columns times ``column_mask`` [D], times ``weight`` [D, d] -> [M, d]; gradients reach
-        ``weight``."""
+    def times(self, weight: Tensor, column_mask: Tensor | None = None, product: Product = torch.matmul) -> Tensor:
+        """Features, their columns times ``column_mask`` [D], times ``weight`` [D, d] -> [M, d], by ``product`` where
+        they are dense; gradients reach ``weight``."""
         if self.dense is not None:
             masked = weight if column_mask is None else weight * column_mask[:, None]
-            return self.dense.to(weight.dtype) @ masked
-        product: Tensor = _SparseTimes.apply(weight, self.sparse, self.shift, column_mask)
-        return product
+            return product(self.dense.to(weight.dtype), masked)
+        image: Tensor = _SparseTimes.apply(weight, self.sparse, self.shift, column_mask)
+        return image
 
     def transpose_times(self, h: Tensor) -> Tensor:
         """Transposed features times ``h`` [M, d] -> [D, d], without gradient."""
@@ -252,10 +253,10 @@ class FeatureView:
         """The rows in another order. The two views share their product with a layer's weight."""
         return replace(self, order=order)
 
-    def _image(self, weight: Tensor) -> Tensor:
+    def _image(self, weight: Tensor, product: Product) -> Tensor:
         key = id(weight), weight._version
         if key not in self._images:
-            self._images[key] = self.store.times(weight, self.column_mask)
+            self._images[key] = self.store.times(weight, self.column_mask, product)
         return self._images[key]
 
     def dense(self) -> Tensor:
@@ -270,23 +271,24 @@ class FeatureView:
             x = torch.where(self.row_mask[:, None], fill, x)
         return x
 
-    def convolve(self, adjacency: Csr, weight: Tensor) -> Tensor:
-        """adjacency [n, M] times the view's features times ``weight`` [D, d], in the cheaper order -> [n, d]."""
+    def convolve(self, adjacency: Csr, weight: Tensor, product: Product = torch.matmul) -> Tensor:
+        """adjacency [n, M] times the view's features times ``weight`` [D, d], in the cheaper order -> [n, d]; by
+        ``product`` where both are dense."""
         store = self.store
         if store.dense is not None and store.width <= 2 * weight.shape[1]:
             # Aggregating first needs no sparse product in the backward pass: features have no gradient.
             masked = weight if self.column_mask is None else weight * self.column_mask[:, None]
             if self.order is None and self.row_mask is None:
-                return store.aggregated(adjacency).to(weight.dtype) @ masked
+                return product(store.aggregated(adjacency).to(weight.dtype), masked)
             x = store.dense if self.order is None else store.dense[self.order]
             if self.row_mask is not None:
                 x = x.masked_fill(self.row_mask[:, None], 0.0)
-            out = adjacency.product(x.to(weight.dtype)) @ masked
+            out = product(adjacency.product(x.to(weight.dtype)), masked)
             if self.row_mask is not None and self.token is not None:
                 reach = adjacency.product(self.row_mask.to(weight.dtype)[:, None])
                 out = out + reach * (self.token @ weight)
             return out
-        image = self._image(weight)
+        image = self._image(weight, product)
         if self.order is not None:
             image = permute(image, self.order)
         if self.row_mask is not None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from paretognn.nn.encoder import ENCODERS, Encoder, OwnSettings
 from paretognn.nn.norm import make_norm
 from paretognn.nn.prelu import PReLU
+from paretognn.nn.products import Precision, product
 from paretognn.nn.view import View
 
 
@@ -52,6 +53,13 @@ class EncoderSettings(BaseModel):
         return ENCODERS.find(info.data["name"]).Settings.model_validate(tree)
 
 
+class GCNSettings(OwnSettings):
+    """``precision``: of the operands of dense products in training; weights, norms and embeddings are float32 in
+    either."""
+
+    precision: Precision = "float32"
+
+
 class GCN(Encoder):
     """H^{l+1} = act(norm(A_hat H^l W^l)), A_hat = D^-1/2 (A + I) D^-1/2 (Kipf and Welling, 2017).
 
@@ -59,11 +67,14 @@ class GCN(Encoder):
     """
 
     name: ClassVar[str] = "gcn"
+    Settings: ClassVar[type[OwnSettings]] = GCNSettings
 
     def __init__(self, in_dim: int, settings: EncoderSettings) -> None:
         super().__init__(in_dim, settings)
         dims = [in_dim, *settings.hidden_dims]
         self.out_dim, self.num_layers = dims[-1], len(dims) - 1
+        own = settings.settings
+        self.product = product(own.precision if isinstance(own, GCNSettings) else "float32")
         biased = settings.norm != "batch"
         self.weights = nn.ParameterList(
             nn.Parameter(nn.init.xavier_uniform_(torch.empty(a, b))) for a, b in pairwise(dims)
@@ -74,7 +85,7 @@ class GCN(Encoder):
 
     def forward(self, view: View) -> Tensor:
         """Embeddings [n, d] of the view's nodes."""
-        h = view.features.convolve(view.adjacency(0), self.weights[0])
+        h = view.features.convolve(view.adjacency(0), self.weights[0], self.product)
         h = self.finish(h, 0)
         for layer in range(1, self.num_layers):
             h = self.finish(self.convolve(view, layer, h), layer)
@@ -84,8 +95,8 @@ class GCN(Encoder):
         """A_hat h W in the cheaper order."""
         adjacency, weight = view.adjacency(layer), self.weights[layer]
         if weight.shape[1] <= weight.shape[0]:
-            return adjacency @ (h @ weight)
-        return (adjacency @ h) @ weight
+            return adjacency @ self.product(h, weight)
+        return self.product(adjacency @ h, weight)
 
     def finish(self, h: Tensor, layer: int) -> Tensor:
         """Bias, norm and activation of one layer, [n, d] -> [n, d]."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from paretognn.graph import Features
 from paretognn.nn.features import FeatureScaling, FeatureStore, row_blocks
+from paretognn.nn.products import Product
 
 
 def place_features(features: Features, scaling: FeatureScaling, device: torch.device | str) -> FeatureStore:
@@ -67,8 +68,8 @@ class OffDevice(FeatureStore):
     def whole(self) -> FeatureStore:
         return self.take(torch.arange(self.num_rows))
 
-    def times(self, weight: Tensor, column_mask: Tensor | None = None) -> Tensor:
-        return torch.cat([block.times(weight, column_mask) for block in self._blocks()])
+    def times(self, weight: Tensor, column_mask: Tensor | None = None, product: Product = torch.matmul) -> Tensor:
+        return torch.cat([block.times(weight, column_mask, product) for block in self._blocks()])
 
     def transpose_times(self, h: Tensor) -> Tensor:
         out = h.new_zeros(self.width, h.shape[1])
