@@ -242,7 +242,10 @@ def main() -> None:
         if make.__name__ in results:
             print(f"### {make.__name__}\n")
             print("\n".join(make(results[make.__name__])))
-    for trials in ("features", "forms", "rates", "contrast", "norms"):
+    if "precision_steps" in results:
+        print("### precision_steps\n")
+        print("\n".join(step(results["precision_steps"])))
+    for trials in ("features", "forms", "rates", "contrast", "norms", "precision", "decorrelation"):
         if trials in results:
             print(f"### {trials}\n")
             print("\n".join(one_setting(results[trials])))

@@ -14,8 +14,7 @@ Product = Callable[[Tensor, Tensor], Tensor]
 
 
 class _Half(torch.autograd.Function):
-    """Operands, forward and backward, are rounded to bfloat16; sums are of float32, and rounded once. What was rounded
-    is kept for the backward pass, so a layer also holds half the memory."""
+    """Operands, forward and backward, are rounded to bfloat16; sums are of float32, and rounded once."""
 
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
