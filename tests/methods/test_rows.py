@@ -63,6 +63,7 @@ def test_settings_are_the_authors_where_they_name_the_data_set():
     assert (bgrl.schedule.warmup_steps, bgrl.tasks["bgrl"].horizon_steps) == (1000, 10_000)
     assert method_config(make_graph(), "bgrl", overrides={"steps": 10_000})[0].optimizer.learning_rate == 5e-4
     assert method_config(photo, "autossl")[0].tasks["par"].classes == 100
+    assert method_config(photo, "cca-ssg", "paper")[0].features == method_config(photo, "cca-ssg")[0].features == "none"
     for method, table in published_table().items():
         for dataset in table:
             if dataset != "default":

@@ -47,8 +47,8 @@ class EmbeddingsFile:
 class Request:
     """A grid of ``datasets`` x ``methods`` x ``seeds`` training seeds (x ``widths``), and rows from files.
 
-    methods : those that need a smaller graph are left out on a data set, and with ``all`` those that need a package
-        which is not installed.
+    methods : one that needs a smaller graph is left out on a data set; one whose package is missing is an error, but
+        left out of ``all``.
     steps : None for those of the preset. settings : a tree laid over every trained cell; controls take those of the
         encoder and the features. widths : of the embeddings, one cell each; none for the preset's.
     """
@@ -134,11 +134,11 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
     """For every data set its graph and cells, each cell after those it needs.
 
     InputError as `checked`, and for data sets, settings and files that cannot be read or do not fit the graph, for
-    methods asked for by name that need a package which is not installed, and where no cell is left. A warning for
-    every method that is left out.
+    methods asked for by name that need a package which is not installed; after the last data set, where none had a
+    cell. A warning for every method that is left out.
     """
     by_name, every = request.methods, checked(request)
-    left = False
+    some = False
     for dataset in every.datasets:
         graph = load_dataset(dataset, every.data_root)
         request = replace(every, methods=_possible(every, graph, by_name))
@@ -151,9 +151,9 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
         for file in request.files:
             cell = _file_cell(graph, file, request)
             cells[cell.key.name] = cell
-        left = left or bool(cells)
+        some = some or bool(cells)
         yield graph, _after_alike(cells.values())
-    if not left:
+    if not some:
         raise InputError(f"none of --methods can be run on {', '.join(every.datasets)}")
 
 

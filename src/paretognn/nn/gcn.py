@@ -54,8 +54,8 @@ class EncoderSettings(BaseModel):
 
 
 class GCNSettings(OwnSettings):
-    """``precision``: of the operands of dense products in training; weights, norms and embeddings are float32 in
-    either."""
+    """``precision``: of dense products in training (`bfloat16_matmul`); weights, norms and the embedding of nodes are
+    float32 in either."""
 
     precision: Precision = "float32"
 

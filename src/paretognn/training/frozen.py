@@ -115,6 +115,8 @@ def build_encoder(config: TrainConfig, in_dim: int, module: nn.Module | None = N
     if module is not None:
         if settings.operators != ["adjacency"] or settings.name != GCN.name:
             raise InputError(f"the method '{config.method}' has an encoder of its own and takes no other")
+        if settings.settings != GCN.Settings():
+            raise InputError(f"encoder.settings are those of '{GCN.name}', and an encoder of your own is given")
         return PyGEncoder(module, in_dim)
     with seeded(stream_seed(config.seed, 0, "init/encoder")):
         if settings.operators != ["adjacency"]:
