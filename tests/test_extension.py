@@ -12,6 +12,7 @@ from made import make_graph
 from packages import EXAMPLE, Installed, lay_out_example
 from paretognn import ParetoGNN
 from paretognn.methods import method_config
+from paretognn.methods.rows import run_method
 from paretognn.training import RunFolder, train
 
 SETTINGS = {
@@ -89,6 +90,14 @@ def test_from_python_saved_loaded_and_new_nodes(tmp_path):
     np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
     assert loaded.config_.encoder.settings.hops == 3
     assert loaded.config_.tasks["degree"].sampler.roots == 2
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_run_is_repeated_with_another_encoder_which_takes_none_of_its_settings():
+    graph = make_graph()
+    row = run_method(method_config(graph, overrides={"encoder": {"settings": {"precision": "bfloat16"}}})[0])
+    assert method_config(graph, row)[0].encoder.settings.precision == "bfloat16"
+    assert method_config(graph, row, overrides={"encoder": {"name": "appnp"}})[0].encoder.settings.hops > 0
 
 
 @pytest.mark.usefixtures("installed")

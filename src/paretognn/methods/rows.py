@@ -14,6 +14,7 @@ from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import preset_settings
 from paretognn.methods.published import published_settings, published_table
 from paretognn.methods.recipe import candidates, recipe
+from paretognn.nn import GCN
 from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
@@ -115,9 +116,11 @@ def method_config(
         tree = _sampled(tree, sampler)
     if "assembly" in overrides and tree.pop("alternatives", None):
         tree.pop("assembly")  # it is asked for, not to be chosen
-    asked = overrides.get("reconciler")
-    if isinstance(asked, dict) and asked.get("name", tree["reconciler"]["name"]) != tree["reconciler"]["name"]:
-        tree["reconciler"] = {k: v for k, v in tree["reconciler"].items() if k != "settings"}  # those are another's
+    for part in ("encoder", "reconciler"):
+        asked, own = overrides.get(part), tree.get(part, {})
+        name = own.get("name", GCN.name)
+        if isinstance(asked, dict) and asked.get("name", name) != name:
+            tree[part] = {k: v for k, v in own.items() if k != "settings"}  # those are another's
     if graph.stored is not None and row.row in (_best, _auto):
         tree = {name: value for name, value in tree.items() if name not in ("assembly", "alternatives")}
         why += "; the graph is on disk, so nothing stands beside the encoder's output"
