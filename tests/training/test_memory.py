@@ -17,16 +17,17 @@ from paretognn.training import EachStep, RunFolder, make_config, memory, merge, 
 STORE = Path(__file__).parents[2] / "benchmarks" / "store" / "cells"
 
 
-def test_estimates_are_within_30_percent_of_what_cells_have_taken(data_root):
-    """Every method on cora, as its process measured itself."""
-    graph = load_dataset("cora", data_root)
+@pytest.mark.parametrize("dataset", ["cora", "chameleon", "actor", "amazon-photo"])
+def test_estimates_are_near_what_cells_have_taken(data_root, dataset):
+    """Every method, as its process measured itself."""
+    graph = load_dataset(dataset, data_root)
     ratios = {}
-    for path in STORE.glob("cora__*.json"):
+    for path in STORE.glob(f"{dataset}__*.json"):
         cell = Cell.from_json(json.loads(path.read_text()))
         config = make_config(cell.config) if cell.config else method_config(graph, preset=cell.key.preset)[0]
         ratios[cell.key.name] = cell_memory(graph, config, cell.config is not None) / cell.peak_memory
     assert len(ratios) > 10
-    assert not {name: ratio for name, ratio in ratios.items() if not 0.7 < ratio < 1.3}
+    assert not {name: ratio for name, ratio in ratios.items() if not 0.7 < ratio < 1.4}
 
 
 _PREPARES = """

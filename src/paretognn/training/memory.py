@@ -31,7 +31,7 @@ try:
 except ImportError:  # Windows has none, and says the peak elsewhere.
     resource = None  # type: ignore[assignment]
 
-_PROCESS = 450 << 20
+PROCESS = 450 << 20
 """The interpreter with its libraries."""
 _KEPT = {"batch": 5.0, "layer": 4.0, "none": 3.0}
 """Matrices [M, width] alive for one layer of one view at the height of a step, by the encoder's norm: those kept
@@ -89,7 +89,7 @@ def estimate(graph: Graph, config: TrainConfig, device: str = "cpu") -> int:
         stored += min(4 * n, _K_MEANS_ROWS) * width_in * 4
     if "clu" in config.tasks or config.reconciler.name == "pseudo-homophily" or config.search.name != "none":
         stored += _K_MEANS
-    return int(_PROCESS + stored + structure + parameters + max(heaviest, embedding))
+    return int(PROCESS + stored + structure + parameters + max(heaviest, embedding))
 
 
 def _task_bytes(name: str, graph: Graph, config: TrainConfig, width_in: int, sparse: bool) -> float:
