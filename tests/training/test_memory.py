@@ -18,7 +18,7 @@ STORE = Path(__file__).parents[2] / "benchmarks" / "store" / "cells"
 
 
 @pytest.mark.parametrize("dataset", ["cora", "chameleon", "actor", "amazon-photo"])
-def test_estimates_are_near_what_cells_have_taken(data_root, dataset):
+def test_estimates_are_within_30_percent_of_what_cells_have_taken(data_root, dataset):
     """Every method, as its process measured itself."""
     graph = load_dataset(dataset, data_root)
     ratios = {}
@@ -27,7 +27,7 @@ def test_estimates_are_near_what_cells_have_taken(data_root, dataset):
         config = make_config(cell.config) if cell.config else method_config(graph, preset=cell.key.preset)[0]
         ratios[cell.key.name] = cell_memory(graph, config, cell.config is not None) / cell.peak_memory
     assert len(ratios) > 10
-    assert not {name: ratio for name, ratio in ratios.items() if not 0.7 < ratio < 1.4}
+    assert not {name: ratio for name, ratio in ratios.items() if not 0.7 < ratio < 1.3}
 
 
 _PREPARES = """

@@ -10,7 +10,7 @@ from paretognn.graph import Graph
 from paretognn.training import TrainConfig
 from paretognn.training.memory import PROCESS, estimate
 
-_PROCESS = 600 << 20
+_PROCESS = 560 << 20
 """The interpreter with its libraries, those of the probes too."""
 _FITTED = 4
 """Copies of the pairs that a link probe is fitted on, as features [pairs, width]. From the controls' stored peaks."""
