@@ -153,6 +153,13 @@ def test_a_matrix_is_the_graph_of_its_nearest_rows_and_new_rows_join_it_one_by_o
         MVGRL(steps=1, settings={"encoder": {"hidden_dims": [4]}}).fit(X[:40]).transform(X)
 
 
+def test_new_rows_do_not_share_the_positions_of_others_and_nobody_asks(recwarn):
+    X = make_graph().features
+    model = ParetoGNN("best", steps=2, settings={"encoder": {"hidden_dims": [16, 4]}}).fit(X[:40])
+    assert np.isfinite(model.transform(X[40:])).all()
+    assert not [each for each in recwarn if "has no ids" in str(each.message)]
+
+
 def test_saved_with_its_graph_and_loaded(tmp_path):
     graph = make_graph()
     model = DGI(graph=graph, steps=1, settings={"encoder": {"hidden_dims": [4]}}).fit([0])

@@ -25,7 +25,7 @@ class WorkLostError(RuntimeError):
 
 
 class NonFiniteError(RuntimeError):
-    """A loss or gradient is NaN or infinite. Carries the task and the step; no weight has been changed."""
+    """A task's loss, gradient or weight is NaN or infinite. Carries task and step; no weight has been changed."""
 
     def __init__(self, task: str, step: int, what: str) -> None:
         super().__init__(f"step {step}: the {what} of task '{task}' is not finite")

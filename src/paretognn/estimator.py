@@ -20,7 +20,7 @@ from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
 from paretognn.methods import Method, method_config, run_method, searched
-from paretognn.methods.judge import judge, link_embeddings, open_link_split, protocol_split
+from paretognn.methods.judge import judge, link_embeddings, linked, protocol_split
 from paretognn.methods.judged_region import judged_region
 from paretognn.neighbours import NeighbourGraph
 from paretognn.training import EachStep, RunFolder, Tracker, TrainedEncoder, train
@@ -304,19 +304,17 @@ def evaluate(
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
         )
         result = judge(matrix, own, tasks=chosen, seeds=seeds, split=split, controls=config)
-        return {**result, **judged.facts, "warnings": [*judged.notes, *result["warnings"]]}
+        return judged.told(result)
     links, reason = None, None
+
+    def second_model(seen: Graph) -> np.ndarray:
+        return link_embeddings(seen, model.config_, model.device, encoder=copy.deepcopy(model.encoder))
+
     with collected() as notes:
         if link and "link_prediction" in chosen:
-            try:
-                pairs = open_link_split(own, model.config_)
-            except InputError as error:
-                reason = str(error)
-            else:
-                fresh = copy.deepcopy(model.encoder)
-                links = (link_embeddings(pairs.train_graph(own), model.config_, model.device, encoder=fresh), pairs)
+            links, reason = linked(own, model.config_, second_model)
     result = judge(
         matrix, own, tasks=chosen, seeds=seeds, split=split, link=links, link_reason=reason,
         controls=model.config_ if controls else None,
     )  # fmt: skip
-    return {**result, **judged.facts, "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]]))}
+    return judged.told(result, notes)

@@ -4,8 +4,9 @@ import scipy.sparse as sp
 
 from downstream.graphs import graph_of, star
 from paretognn.downstream import EvaluationWarning
-from paretognn.downstream.twins import twin_groups, warn_of_twins
+from paretognn.downstream.twins import warn_of_twins
 from paretognn.graph.graph import Split
+from paretognn.graph.twins import twin_groups
 
 
 def graph(features):
@@ -25,8 +26,8 @@ def test_twins_share_features_and_neighbours(form):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_different_nodes_with_the_same_sum_are_no_twins(form, monkeypatch):
-    monkeypatch.setattr("paretognn.downstream.twins._words", lambda rng, count: np.ones(count, dtype=np.uint64))
-    monkeypatch.setattr("paretognn.downstream.twins._BLOCK", 6)
+    monkeypatch.setattr("paretognn.graph.twins._words", lambda rng, count: np.ones(count, dtype=np.uint64))
+    monkeypatch.setattr("paretognn.graph.twins._BLOCK", 6)
     random = np.random.default_rng(0)
     features = random.integers(2, size=(90, 3)).astype(float)
     made = graph_of(90, np.stack([np.arange(90), random.integers(3, size=90)], axis=1), features=form(features))

@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -28,7 +31,19 @@ def test_permute():
 def test_transpose_and_dense(matrix):
     csr, dense = matrix
     torch.testing.assert_close(csr.transpose().to_dense(), dense.float().T)
-    assert csr.transpose().transpose() is csr
+    torch.testing.assert_close(csr.transpose().transpose().to_dense(), dense.float())
+
+
+def test_a_matrix_goes_with_its_last_reference():
+    matrix = Csr.from_scipy(sp.eye_array(4, dtype=np.float32, format="csr"))
+    matrix.transpose()
+    alive = weakref.ref(matrix)
+    gc.disable()  # which would find a cycle, sooner or later
+    try:
+        del matrix
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_empty_rows_and_no_entries():

@@ -18,11 +18,14 @@ from training.rank_steps import STEPS, held
 from training.test_mapped import SETTINGS
 
 CONFIG = make_config({**SETTINGS, "steps": STEPS, "features": "standardise"})
+LEARNT = {"name": "pseudo-homophily", "settings": {"every": 1, "sampler": {"name": "saint-walk", "seeds": 10}}}
+ALIGNED = make_config({**SETTINGS, "steps": STEPS, "reconciler": LEARNT})
+"""Its weights come from a sub-graph that each process draws."""
 
 
-def stepped(placed, ranks):
-    model = MultiTaskModel(CONFIG, placed.features.width, build_encoder(CONFIG, placed.features.width))
-    own = MultiTaskStepper(model, placed, CONFIG, ranks=ranks)
+def stepped(placed, ranks, config=CONFIG):
+    model = MultiTaskModel(config, placed.features.width, build_encoder(config, placed.features.width))
+    own = MultiTaskStepper(model, placed, config, ranks=ranks)
     return [held(own, own.step())[2] for _ in range(STEPS)]
 
 
@@ -37,6 +40,7 @@ def main(store, folder):
             folder / f"{ranks.index}.npz",
             split=stepped(split, ranks),
             whole=stepped(replace(split, features=whole.features), ranks),
+            aligned=stepped(split, ranks, ALIGNED),
             own=split.own.numpy(),
         )
         if ranks.leads:

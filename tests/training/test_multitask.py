@@ -1,3 +1,4 @@
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ from torch import nn
 from made import SMALL, make_graph, on_device, plain_view
 from paretognn.errors import NonFiniteError
 from paretognn.pretext import TASKS, PretextTask, RepDecor, TaskSettings
-from paretognn.reconcile import min_norm_weights
+from paretognn.reconcile import PseudoHomophily, min_norm_weights
 from paretognn.training import MultiTaskModel, MultiTaskStepper, make_config, merge
 from paretognn.training.frozen import build_encoder
 from paretognn.training.multitask import learning_rate
@@ -227,6 +228,24 @@ def test_two_copies_of_a_task_step_as_that_task(fake_task):
     assert sum(record[1].weights.values()) == pytest.approx(1, abs=1e-9)
     assert record[1].combined_norm2 == pytest.approx(record[0].combined_norm2, rel=1e-6)
     torch.testing.assert_close(flat(both.model.encoder), flat(alone.model.encoder))
+
+
+def test_a_weight_that_is_not_finite_stops_the_step():
+    s = stepper()
+    s.reconciler.weights = lambda context: np.array([*np.ones(len(context.tasks) - 1), np.nan])
+    before = flat(s.model)
+    with pytest.raises(NonFiniteError, match=f"step 1: the weight of task '{s.names[-1]}'"):
+        s.step()
+    assert torch.equal(flat(s.model), before)
+
+
+def test_an_alignment_that_is_not_finite_moves_no_weight(monkeypatch):
+    home = sys.modules[PseudoHomophily.__module__]
+    monkeypatch.setattr(home, "soft_heterophily", lambda z, *rest: (z - z.detach()).square().sum().sqrt())
+    s = stepper({"reconciler": {"name": "pseudo-homophily", "settings": {"every": 1}}})
+    with pytest.raises(NonFiniteError, match=f"step 1: the alignment of task '{s.names[0]}'"):
+        s.step()
+    assert all(weight == 1 / len(s.names) for weight, *_ in s.reconciler.learnt.values())
 
 
 @pytest.mark.parametrize("where", ["loss", "gradient"])

@@ -35,6 +35,7 @@ def test_ranks_with_a_share_of_the_features_hold_what_ranks_with_all_of_them_hol
     first, second = (np.load(tmp_path / f"{index}.npz") for index in range(2))
     np.testing.assert_array_equal(first["split"], first["whole"])
     np.testing.assert_array_equal(first["split"], second["split"])
+    np.testing.assert_array_equal(first["aligned"], second["aligned"])
     assert sorted([*first["own"], *second["own"]]) == list(range(150))
     assert np.isfinite(np.load(tmp_path / "embeddings.npy")).all()
 

@@ -24,10 +24,10 @@ from paretognn.benchmark.job import Job
 from paretognn.benchmark.shared import StoreError, shared_partition, write_link_split
 from paretognn.datasets import load_dataset
 from paretognn.downstream.notices import collected
-from paretognn.errors import DamagedError, InputError, NonFiniteError
+from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph, summarise
 from paretognn.methods.controls import control_embeddings
-from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, open_link_split
+from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, linked
 from paretognn.methods.search import searched_in
 from paretognn.sources import GraphSource
 from paretognn.training import (
@@ -167,7 +167,7 @@ def _trained(job: Job, graph: Graph) -> _Made:
         write_embeddings(home.embeddings_file, graph.id_array(), matrix)
         return matrix
 
-    link, reason = _linked(graph, config, link_model, folder)
+    link, reason = linked(graph, config, link_model, folder)
     steps = [row["seconds"] for row in read_metrics(folder.metrics_file)]
     return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, source)
 
@@ -181,7 +181,7 @@ def _control(job: Job, graph: Graph) -> _Made:
         with _timed(seconds, "link_training"):
             return control_embeddings(name, train_graph, config, job.device)
 
-    link, reason = _linked(graph, config, on_train_graph)
+    link, reason = linked(graph, config, on_train_graph)
     return _Made(embeddings, link, reason, seconds)
 
 
@@ -203,7 +203,7 @@ def _concatenated(job: Job, graph: Graph) -> _Made:
 
     embeddings = joined([home.embeddings_file for home in homes], "training")
     link_files = [RunFolder(home.link_folder).embeddings_file for home in homes]
-    link, reason = _linked(graph, job.cell.config, lambda train_graph: joined(link_files, "link_training"))
+    link, reason = linked(graph, job.cell.config, lambda train_graph: joined(link_files, "link_training"))
     return _Made(embeddings, link, reason, seconds)
 
 
@@ -213,7 +213,7 @@ def _from_file(job: Job, graph: Graph) -> _Made:
     made = _Made(read_embeddings(file.embeddings, graph), facts={"files": file.digests()})
     if file.link_embeddings is not None:
         points = read_embeddings(file.link_embeddings, graph)
-        made.link, made.link_reason = _linked(graph, job.cell.config, lambda train_graph: points)
+        made.link, made.link_reason = linked(graph, job.cell.config, lambda train_graph: points)
     return made
 
 
@@ -223,19 +223,6 @@ _MAKERS: dict[str, Callable[[Job, Graph], _Made]] = {
     CONCAT_PCA: _concatenated,
     EMBEDDINGS: _from_file,
 }
-
-
-def _linked(
-    graph: Graph, config: TrainConfig, make: Callable[[Graph], np.ndarray], folder: RunFolder | None = None
-) -> tuple[LinkEmbeddings | None, str | None]:
-    """Embeddings of the link-train graph with the split, or the reason why there is none."""
-    try:
-        split = open_link_split(graph, config, folder)
-    except DamagedError:
-        raise
-    except InputError as error:
-        return None, str(error)
-    return (make(split.train_graph(graph)), split), None
 
 
 def _continues(folder: RunFolder, graph: Graph, asked: TrainConfig) -> bool:

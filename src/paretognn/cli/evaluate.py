@@ -149,4 +149,4 @@ def _judge_file(
     width = {"encoder": {"hidden_dims": [512, matrix.shape[1]]}}
     config = method_config(graph, overrides=width)[0] if controls else None
     result = judge(matrix, graph, tasks=tasks, seeds=seeds, split=split, link=link, controls=config, say=say)
-    return {**result, **judged.facts, "warnings": [*judged.notes, *result["warnings"]]}
+    return judged.told(result)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from itertools import pairwise
-
 import numpy as np
 import scipy.sparse as sp
 
 from paretognn.graph.graph import Graph
+from paretognn.graph.twins import neighbour_groups, twin_groups
 
 
 def with_duplicates_counted(graph: Graph) -> Graph:
@@ -18,11 +15,13 @@ def with_duplicates_counted(graph: Graph) -> Graph:
     Isolated nodes and nodes without features have nothing to be compared by and are not counted. Nodes that
     share their neighbours only are counted beside: the filtered forms of chameleon and squirrel remove these.
     """
-    features = sp.csr_array(graph.features)
-    near = _rows(graph.indptr, graph.indices)
-    own = _rows(features.indptr, features.indices), _rows(features.indptr, features.data)
-    same_neighbours = _groups(near, graph.degrees > 0)
-    same_all = _groups(zip(near, *own, strict=True), (graph.degrees > 0) & (np.diff(features.indptr) > 0))
+    twins = twin_groups(graph)
+    if twins is None:
+        return graph
+    joined = graph.degrees > 0
+    described = np.diff(sp.csr_array(graph.features).indptr) > 0
+    same_neighbours = _shared(neighbour_groups(graph), joined)
+    same_all = _shared(twins, joined & described)
     copies = int((same_all >= 0).sum())
     if not copies:
         return graph
@@ -38,15 +37,9 @@ def with_duplicates_counted(graph: Graph) -> Graph:
     return graph.replace(warnings=(*graph.warnings, warning))
 
 
-def _rows(indptr: np.ndarray, values: np.ndarray) -> list[bytes]:
-    return [values[start:end].tobytes() for start, end in pairwise(indptr)]
-
-
-def _groups(keys: Iterable[object], counted: np.ndarray) -> np.ndarray:
-    """int64 [N]: a number shared by the nodes of equal key; -1 for a node alone or not ``counted``."""
-    seen: defaultdict[object, int] = defaultdict(lambda: len(seen))
-    groups = np.array([seen[key] for key in keys], dtype=np.int64)
-    sizes = np.bincount(groups[counted], minlength=len(seen))
+def _shared(groups: np.ndarray, counted: np.ndarray) -> np.ndarray:
+    """The groups int64 [N]; -1 for a node that is alone in its own or not ``counted``."""
+    sizes = np.bincount(groups[counted], minlength=len(groups))
     return np.where(counted & (sizes[groups] > 1), groups, -1)
 
 

@@ -78,8 +78,8 @@ def _width(path: Path, delimiter: str, skip: int) -> int:
     return lines[skip].count(delimiter) + 1
 
 
-def load_npz(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-    """The named arrays of an npz, never unpickled; an optional one that is absent or pickled is left out.
+def load_npz(path: Path, keys: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The named arrays of an npz, never unpickled.
 
     Raises `InputError` naming the file and the array that is missing or needs pickle.
     """
@@ -94,11 +94,6 @@ def load_npz(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) 
                 if "allow_pickle" not in str(error):
                     raise
                 raise InputError(f"array '{key}' holds Python objects, which are never unpickled") from error
-        for key in set(optional) & set(archive.files):
-            try:
-                arrays[key] = archive[key]
-            except ValueError:
-                continue
     return arrays
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretognn.downstream.twins import twin_groups
 from paretognn.graph import Features, Graph, summarise
 from paretognn.graph.homophily import feature_homophily
 from paretognn.graph.own_features import own_features_tell, told_by_features
 from paretognn.graph.region import walked_region
+from paretognn.graph.twins import twin_groups
 from paretognn.methods.presets import looks_like_words, preset_settings
 from paretognn.methods.rows import DEFAULT
 

@@ -39,7 +39,8 @@ def smoothed_features(graph: Graph, width: int, seed: int = 0) -> np.ndarray:
 
 
 def spectral_positions(graph: Graph, width: int, seed: int = 0) -> np.ndarray:
-    """Leading eigenvectors of the normalised adjacency, weighted by their eigenvalues. float32 [N, <= width]."""
+    """Eigenvectors of the normalised adjacency with the largest absolute eigenvalues, weighted by these. float32
+    [N, <= width]."""
     adjacency = normalised_adjacency(graph)
     k = min(width, graph.num_nodes - 1)
     if k < 1:

@@ -63,6 +63,23 @@ def open_link_split(graph: Graph, config: TrainConfig, folder: RunFolder | None 
     return split
 
 
+def linked(
+    graph: Graph, config: TrainConfig, make: Callable[[Graph], np.ndarray], folder: RunFolder | None = None
+) -> tuple[LinkEmbeddings | None, str | None]:
+    """What ``make`` makes of the graph without the held-out links, beside the split (`open_link_split`); or None, and
+    the reason why there is none.
+
+    DamagedError as there.
+    """
+    try:
+        split = open_link_split(graph, config, folder)
+    except DamagedError:
+        raise
+    except InputError as error:
+        return None, str(error)
+    return (make(split.train_graph(graph)), split), None
+
+
 def link_embeddings(
     train_graph: Graph,
     config: TrainConfig,
@@ -188,19 +205,15 @@ def judge_run(
         home = RunFolder(folder.path / f"region-{judged.facts['region']['digest'][:8]}")
     check_request(graph, tasks, seeds, split or protocol_split(graph))  # before the link model takes its time
     link, reason, costs = None, None, CostLog()
+
+    def second_model(seen: Graph) -> np.ndarray:
+        say("link prediction: the second model, which never sees the test links")
+        with costs.stage("link model"):
+            return link_embeddings(seen, config, device, home, trackers, encoder)
+
     with collected() as notes:
         if "link_prediction" in tasks:
-            try:
-                link_pairs = open_link_split(graph, config, home)
-            except DamagedError:
-                raise
-            except InputError as error:
-                reason = str(error)
-            else:
-                say("link prediction: the second model, which never sees the test links")
-                seen = link_pairs.train_graph(graph)
-                with costs.stage("link model"):
-                    link = (link_embeddings(seen, config, device, home, trackers, encoder), link_pairs)
+            link, reason = linked(graph, config, second_model, home)
         partition = kept_partition(home.path / "partition.npy", graph) if "partition_prediction" in tasks else None
     with costs.stage("scoring"):
         result = judge(
@@ -222,12 +235,7 @@ def judge_run(
         "steps": trained.steps,
         "training_seeds": [config.seed],
     }
-    return {
-        **result,
-        **judged.facts,
-        "run": run,
-        "warnings": list(dict.fromkeys([*judged.notes, *notes, *result["warnings"]])),
-    }
+    return {**judged.told(result, notes), "run": run}
 
 
 def kept_partition(path: Path, graph: Graph) -> np.ndarray:

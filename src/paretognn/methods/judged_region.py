@@ -6,6 +6,7 @@ are of the region.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,10 @@ class Region:
         if embeddings.ndim != 2 or len(embeddings) != self.whole:
             raise InputError(f"embeddings of shape {list(embeddings.shape)} for {self.whole} nodes")
         return embeddings[self.nodes]
+
+    def told(self, result: dict[str, Any], notes: Iterable[str] = ()) -> dict[str, Any]:
+        """A result of judging its graph, with what a reader must know first among the warnings."""
+        return {**result, **self.facts, "warnings": list(dict.fromkeys([*self.notes, *notes, *result["warnings"]]))}
 
 
 def judged_region(graph: Graph, most: int | None = None) -> Region:

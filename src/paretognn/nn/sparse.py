@@ -77,7 +77,6 @@ class Csr:
                 indptr = torch.zeros(shape[0] + 1, dtype=torch.int64, device=self.indices.device)
                 indptr[1:] = torch.bincount(self.indices, minlength=shape[0]).cumsum(0)
                 self._transpose = Csr(indptr, self.row_of_entry()[order], self.values[order], shape)
-            self._transpose._transpose = self
         return self._transpose
 
     def with_values(self, values: Tensor) -> Csr:

@@ -22,7 +22,7 @@ class PretextTask(nn.Module):
     """A self-supervised task with its own head (its parameters) and its own views.
 
     A subclass states ``name``, its ``Settings``, and the two halves of a step: `sample` draws the views,
-    `loss` encodes them. It knows no other task. ``settings`` may be a mapping. in_dim is the number D of
+    `loss` encodes them. It knows no other task. in_dim is the number D of
     features, width the number d of embedding dimensions. ``operators`` are those that its encoder must have.
 
     What a task needs of the whole graph, or a second encoder, it makes in `start`; what moves with the weights, in

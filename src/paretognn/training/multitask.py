@@ -32,7 +32,7 @@ class StepRecord:
     """What one step reports; the keys of ``metrics.jsonl``.
 
     stage_seconds : of ``seconds``, those of each task's ``sampling``, ``forward`` and ``backward``
-        (``mi_ng/forward``), of the ``solver`` and of the ``optimizer``.
+        (``mi_ng/forward``), of the ``solver``, of the ``optimizer`` and, with several processes, of their ``exchange``.
     """
 
     step: int
@@ -145,7 +145,8 @@ class MultiTaskStepper:
             host = self.ranks.lead(numbers).cpu().numpy()
             k = len(self.names)
             values, head_norm, gram = host[:k], host[k : 2 * k], host[2 * k :].reshape(k, k)
-            self._check_finite(values, head_norm, gram, number)
+            self._check_finite("loss", values)
+            self._check_finite("gradient", np.diag(gram) + head_norm)
             alpha, combination = self._reconcile(values, gram)
         rate = learning_rate(self.config.schedule, self.config.optimizer.learning_rate, self.done)
         with self.stopwatch.stage("optimizer"):
@@ -231,12 +232,10 @@ class MultiTaskStepper:
         gram = torch.bmm(chunks, chunks.transpose(1, 2)).sum(0, dtype=torch.float64)
         return 0.5 * (gram + gram.T)
 
-    def _check_finite(self, loss: np.ndarray, head_norm: np.ndarray, gram: np.ndarray, number: int) -> None:
-        for k, name in enumerate(self.names):
-            if not np.isfinite(loss[k]):
-                raise NonFiniteError(name, number, "loss")
-            if not np.isfinite(gram[k, k]) or not np.isfinite(head_norm[k]):
-                raise NonFiniteError(name, number, "gradient")
+    def _check_finite(self, what: str, numbers: np.ndarray) -> None:
+        for name, number in zip(self.names, numbers, strict=True):
+            if not np.isfinite(number):
+                raise NonFiniteError(name, self.done + 1, what)
 
     def _reconcile(self, loss: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Task weights alpha [K], and the coefficients [K] of the raw gradient rows in the step."""
@@ -261,6 +260,7 @@ class MultiTaskStepper:
             alignment=lambda criterion, sampler: self._alignment(criterion, sampler)[active] * scale[active],
         )
         alpha[active] = self.reconciler.weights(context)
+        self._check_finite("weight", alpha)
         return alpha, alpha * scale if settings.step_on == "normalised" else alpha
 
     def _alignment(self, criterion: Criterion, sampler: Sampler) -> np.ndarray:
@@ -273,7 +273,9 @@ class MultiTaskStepper:
         grads = torch.autograd.grad(value, self.shared, allow_unused=True)
         parts = [torch.zeros_like(p) if g is None else g for p, g in zip(self.shared, grads, strict=True)]
         flat = torch.cat([part.flatten() for part in parts])
-        return (self.gradients @ flat).double().cpu().numpy()
+        products = self.ranks.lead(self.gradients @ flat).double().cpu().numpy()  # each saw another sub-graph
+        self._check_finite("alignment", products)
+        return products
 
     def _apply(self, alpha: np.ndarray, combination: np.ndarray, rate: float) -> None:
         torch.mul(self.gradients[0], float(combination[0]), out=self._combined)
