@@ -61,6 +61,19 @@ def test_settings_are_part_of_a_key():
     assert cells_of(request("mi-ng", settings={}, steps=preset.key.steps))[0].key == preset.key
 
 
+@pytest.mark.parametrize(("one", "same"), [
+    ({"encoder": {"hidden_dims": [8.0, "4"]}}, {"encoder": {"hidden_dims": [8, 4]}}),
+    ({"optimizer": {"weight_decay": 0}}, {"optimizer": {"weight_decay": 0.0}}),
+    ({"alternatives": [{"smoothing": 1.0}]}, {"alternatives": [{"smoothing": 1}]}),
+])  # fmt: skip
+@pytest.mark.parametrize("method", ["mi-ng", "untrained", "concat-pca"])
+def test_one_setting_written_in_two_ways_is_one_key(one, same, method, tmp_path):
+    first, second = (cells_of(request(method, settings=settings))[-1].key for settings in (one, same))
+    assert first.name == second.name
+    Store(tmp_path).put(Cell(first, "failed", error="-"))
+    assert Store(tmp_path).get(first).key == second
+
+
 def test_a_sampler_is_that_of_every_task_and_part_of_the_key():
     sampler = {"sampler": {"name": "saint-node", "seeds": 30}}
     for cell in cells_of(request("weighted-sum", "bgrl", "autossl", settings=sampler)):
@@ -90,6 +103,9 @@ def test_settings_reach_only_what_has_them():
         ({"evaluation_seeds": 0}, "--evaluation-seeds must be at least 1"),
         ({"widths": (0,)}, "--widths must be at least 1"),
         ({"settings": {"steps": 3}}, "use --steps"),
+        ({"settings": {"encoder": None}}, "--set encoder=null: needs a value"),
+        ({"widths": (3_000_000_000,), "settings": {}}, "less than"),
+        ({"widths": (3,)}, "is what --widths sets"),
         ({"settings": {"optimizer": {"weight_decay": float("inf")}}}, "neither finite"),
         ({"settings": {"encoder": {"hidden_dim": 3}}}, "did you mean 'hidden_dims'"),
         ({"settings": {"tasks": {"mi_n": {}}}}, "unknown pretext task 'mi_n'"),

@@ -46,6 +46,13 @@ def test_every_table_is_written_in_three_formats(tables, tmp_path):
     assert "cora" not in tex
 
 
+@pytest.mark.parametrize("name", ["[mine]", "*mine"])
+def test_a_row_of_latex_takes_nothing_for_an_option_of_the_line_before(name):
+    text = latex(Table("name", "Title", ("method", "score"), ((Entry(name), Entry("1.00")),), "Caption.", {}))
+    (line,) = (line for line in text.splitlines() if "mine" in line)
+    assert line.startswith("{}")
+
+
 @pytest.mark.parametrize("rows", [40, 41])
 def test_a_table_longer_than_a_page_goes_over_several(rows):
     lines = tuple((Entry(f"row {i}"), Entry("1.00", marks=("†",))) for i in range(rows))

@@ -130,6 +130,18 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, start):
     assert any(folder_of(store, cell).checkpoints.glob("*.safetensors"))
 
 
+def test_a_grid_with_cells_that_were_stopped_is_not_done(tmp_path, start):
+    store = Store(tmp_path)
+    (cell,) = cells_of(slow("mi-ng"))
+    process = start("mi-ng")
+    trained_a_while(store, cell)
+    child_of(process).terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "0 of 1 cells finished, 1 stopped from outside" in said
+    assert "go on with: " in said.splitlines()[-1]
+
+
 def test_a_killed_cell_is_out_of_memory_and_the_grid_goes_on(tmp_path, start):
     asked, store = slow("mi-ng", "raw-features"), Store(tmp_path)
     first, second = cells_of(asked)

@@ -1,5 +1,7 @@
 """Which cells of a made store `paretognn tables` shows, marks and refuses."""
 
+import shutil
+
 import pytest
 
 from benchmark.printed import ALL, shown
@@ -83,6 +85,31 @@ def test_settings_name_a_row_of_their_own(tables):
     expected = {"weighted-sum [reconciler.normalise=none]", "paretognn", "paretognn [reconciler.normalise=none]"}
     assert set(shown(found[ALL])) == expected
     assert "Average performance: pretext tasks and their combinations" not in found
+
+
+def test_settings_that_are_lists_and_near_numbers_are_rows_of_their_own(tables):
+    near = [{"optimizer": {"weight_decay": value}} for value in (0.12345678, 0.12345679)]
+    lists = [{"alternatives": [{"smoothing": value}]} for value in (1, 2)]
+    found = tables(*(cell("auto", 50 + i, settings=settings) for i, settings in enumerate([*near, *lists])))
+    assert [row.partition("<")[0] for row in shown(found[ALL])] == [
+        "auto [alternatives=[(smoothing=1)]]", "auto [alternatives=[(smoothing=2)]]",
+        "auto [optimizer.weight_decay=0.12345678]", "auto [optimizer.weight_decay=0.12345679]",
+    ]  # fmt: skip
+
+
+def test_two_cells_of_a_row_and_training_seed_are_not_averaged(tables):
+    # The whole graph has no hops.
+    samplers = [{"sampler": {"name": "full", **more}} for more in ({}, {"hops": 2})]
+    with pytest.raises(InputError, match=r"are one row, 'bgrl \[sampler=full\]'; remove one"):
+        tables(*(cell("bgrl", 50, settings=settings) for settings in samplers))
+
+
+def test_a_copy_of_a_cell_is_no_further_training_seed(tables, tmp_path):
+    tables(cell("bgrl", 50))
+    (file,) = (tmp_path / "store" / "cells").iterdir()
+    shutil.copy(file, file.with_name("copy.json"))
+    with pytest.raises(InputError, match=f"copy.json: is the cell '{file.stem}' under another name"):
+        tables()
 
 
 def width(method, size, score, **more):

@@ -180,6 +180,21 @@ def test_cost_beside_the_papers(tables):
     assert memory["bgrl (paper)"] == "1.90"
 
 
+def test_all_that_a_row_was_made_on_and_with_is_said(tables):
+    other = {"device": "a card", "threads": 1, "cells_at_once": 2}
+    versions = [{"paretognn": "0.1.0", "torch": f"2.1{i}", "numpy": "2.0"} for i in range(2)]
+    found = tables(
+        cell("bgrl", 50, versions=versions[0]),
+        cell("bgrl", 50, seed=1, hardware=other, versions=versions[1]),
+        cell("dgi", 50, versions=versions[0]),
+    )
+    _, _, below = found[ALL]
+    assert "Hardware: a card, 1 thread; a processor, 2 threads." in below
+    assert "Software: paretognn 0.1.0, torch 2.10; paretognn 0.1.0, torch 2.11." in below
+    _, _, below = found["Cost: seconds for 1,000 steps"]
+    assert "on a card, 1 thread; a processor, 2 threads" in below
+
+
 def test_sizes_beside_the_papers(tables):
     header, rows, _ = tables(cell("bgrl", 50, "pubmed"), cell("bgrl", 50, "cora"))["Data sets"]
     sizes = [dict(zip(header, row, strict=True)) for row in rows]

@@ -1,5 +1,9 @@
 import json
+import os
+import shlex
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -141,7 +145,9 @@ def test_the_exit_code_is_1_where_cells_failed_and_none_is_finished(tmp_path, ca
     [
         (["--datasets", "digits", "--methods", "mi-n"], "unknown method 'mi-n' (did you mean 'mi-ng'?)"),
         (["--datasets", "digits", "--methods", "mi-ng", "--widths", "8,x"], "--widths 8,x: expected whole numbers"),
+        (["--datasets", "digits", "--methods", "mi-ng", "--widths", ","], "--widths ,: expected whole numbers"),
         (["--datasets", "digits", "--methods", "mi-ng", "--budget", "9"], "--budget goes with --sampler"),
+        (["--datasets", "digits", "--methods", "spectral", "--sampler", "k-hpo"], "unknown sampler 'k-hpo'"),
         (["--datasets", "digits", "--methods", "mi-ng", "--sampler", "k-hop"], "--sampler k-hop: needs --budget N"),
         (
             ["--datasets", "digits", "--methods", "mi-ng", "--sampler", "full", "--budget", "9"],
@@ -150,6 +156,12 @@ def test_the_exit_code_is_1_where_cells_failed_and_none_is_finished(tmp_path, ca
         (["--datasets", "digits", "--methods", "mi-ng", "--jobs", "0"], "--jobs must be at least 1"),
         (["--datasets", "digits", "--embeddings", "mine.npy"], "expected NAME=FILE"),
         (["--datasets", "digits", "--link-embeddings", "a=b.npy"], "there is no --embeddings a=FILE beside it"),
+        (
+            ["--datasets", "digits", *(["--embeddings", "a=b.npy"]), *(2 * ["--link-embeddings", "a=c.npy"])],
+            "given twice",
+        ),
+        (["--datasets", "digits", "--embeddings", "m\udcff=b.npy"], "'m\\udcff': the name is not UTF-8 text"),
+        (["--datasets", "digits", "--embeddings", f"{'m' * 101}=b.npy"], "the name is longer than 100 bytes"),
         (["--datasets", "digits", "--embeddings", "a=none.npy"], "none.npy: cannot be read"),
         (["--datasets", "cora", "--methods", "mi-ng", "--data-root", "nowhere"], "cora: 7 of 7 files are missing"),
     ],
@@ -161,6 +173,38 @@ def test_one_line_and_nothing_written_where_the_input_is_wrong(words, message, t
     assert message in said
     assert said.count("\n") == 1
     assert not (tmp_path / "store").exists()
+
+
+def test_names_in_brackets_are_no_markup(tmp_path, capsys):
+    np.save(tmp_path / "mine.npy", np.ones((1797, 3)))
+    words = ["--datasets", "digits", "--embeddings", f"[/x]={tmp_path / 'mine.npy'}", "--plan"]
+    assert benchmark(*words, out=tmp_path / "store") == 0
+    assert "digits    [/x]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("ends", "code"), [
+    ("| true", 0), ("2>&1 | true", 0), (">&-", 0), ("--json | true", 0), ("> /dev/null 2>&-", 0),
+])  # fmt: skip
+def test_what_a_reader_that_went_away_has_asked_for_is_written(store, ends, code, tmp_path):
+    words = f"{sys.executable} -m paretognn tables {shlex.quote(str(store))} --out {tmp_path / 'T'} {ends}"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {words}"], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "T" / "average-performance-all.md").exists()
+
+
+def test_a_grid_goes_on_without_a_reader_of_its_progress(tmp_path):
+    words = f"benchmark --datasets digits --methods raw-features,untrained {shlex.join(FAST)} --out {tmp_path / 'S'}"
+    command = f"set -o pipefail; {sys.executable} -m paretognn {words} 2>&1 | true"
+    assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
+    assert {cell.key.method for cell in Store(tmp_path / "S")} == {"raw-features", "untrained"}
+
+
+def test_a_terminal_without_the_sign_still_gets_its_table(store):
+    words = [sys.executable, "-m", "paretognn", "tables", str(store)]
+    done = subprocess.run(words, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert b"raw-features" in done.stdout
 
 
 def test_a_folder_of_something_else_is_not_written_to(tmp_path, capsys):

@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from paretognn.nn.gcn import Width
+
 Share = Annotated[float, Field(ge=-0.01, le=1.01)]
 """A score in [0, 1], up to rounding."""
 Amount = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
-Width = Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class _Part(BaseModel):

@@ -124,8 +124,11 @@ class Store:
 
 def _read(path: Path) -> Cell:
     try:
-        return Cell.from_json(json.loads(path.read_text(encoding="utf-8")))
+        cell = Cell.from_json(json.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"{path}: is not a cell of a benchmark store; remove it and run the benchmark again") from None
+    if cell.key.name != path.stem:  # else a copy would count as one more training seed
+        raise InputError(f"{path}: is the cell '{cell.key.name}' under another name; remove it or name it so")
+    return cell

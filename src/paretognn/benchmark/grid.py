@@ -117,6 +117,8 @@ def checked(request: Request) -> Request:
     for key in request.settings:
         if key in _OPTIONS:
             raise InputError(f"--set {key}: is an option of its own; use {_OPTIONS[key]}")
+    if request.widths and "hidden_dims" in (request.settings.get("encoder") or {}):
+        raise InputError("--set encoder.hidden_dims: is what --widths sets; leave one out")
     try:
         json.dumps(request.settings, allow_nan=False)
     except (ValueError, TypeError):
@@ -227,7 +229,10 @@ def _cells(graph: Graph, method: str, seed: int, width: int | None, request: Req
         seen = {name: settings[name] for name in _SEEN_BY_CONTROLS if name in settings}
         return [_resolved(graph, replace(key, kind=CONTROL, settings=seen), request)]
     parts = [_resolved(graph, replace(key, method=part), request) for part in concat_pca.PARTS]
-    key = replace(key, kind=CONTROL, steps=max(part.key.steps for part in parts))
+    steps = max(part.key.steps for part in parts)
+    for part in parts:
+        settings = _as_resolved(settings, part.config.model_dump(mode="json"))
+    key = replace(key, kind=CONTROL, steps=steps, settings=settings)
     return [*parts, _grid_cell(graph, key, parts[0].config, tuple(part.key for part in parts))]
 
 
@@ -277,8 +282,23 @@ def _grid_cell(
     needs: tuple[CellKey, ...] = (),
     file: EmbeddingsFile | None = None,
 ) -> GridCell:
+    settings = _as_resolved(key.settings, config.model_dump(mode="json"))
+    key = replace(key, settings=settings)
     memory = cell_memory(graph, config, key.kind == TRAINED)
     return GridCell(key, config, graph.num_nodes, graph.num_edges, memory, needs, file)
+
+
+def _as_resolved(asked: Any, resolved: Any) -> Any:
+    """Settings as they were read, 64 for 64.0, so that one setting has one key. InputError for one without a value,
+    where that does not mean that it has none."""
+    if isinstance(asked, dict) and isinstance(resolved, dict):
+        for name, value in asked.items():
+            if value is None and resolved.get(name) is not None:
+                raise InputError(f"--set {name}=null: needs a value here; leave it out for that of the preset")
+        return {name: _as_resolved(value, resolved.get(name, value)) for name, value in asked.items()}
+    if isinstance(asked, list) and isinstance(resolved, list) and len(asked) == len(resolved):
+        return [_as_resolved(*pair) for pair in zip(asked, resolved, strict=True)]
+    return asked if isinstance(resolved, dict | list) else resolved
 
 
 def _digest(path: Path | None) -> str | None:

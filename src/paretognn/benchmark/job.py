@@ -61,7 +61,7 @@ class Job:
         for name, value in flatten(key.settings):
             text = yaml.safe_dump(value, default_flow_style=True, width=1 << 20).partition("\n")[0]
             words += ["--set", f"{name}={text}"]
-        return shlex.join([*words, "--device", self.device, "--out", self.store.path.name])
+        return shlex.join([*words, "--device", self.device, "--out", self.store.path.resolve().name])
 
     def to_json(self) -> dict[str, Any]:
         content = {**vars(self), "store": str(self.store.path), "cell": {**vars(self.cell)}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from paretognn.benchmark.cells import CONTROL, EMBEDDINGS
 from paretognn.benchmark.selection import Result
@@ -79,28 +79,41 @@ class Provenance:
         return f"Subscripts: population standard deviation over {over}."
 
     def budgets(self) -> str:
-        """Sentences on budget, budgets left out, and hardware."""
+        """Sentences on budget, budgets left out, hardware and software."""
         parts = [f"Budget: {self.budget}." if self.budget else "Nothing here was trained."]
         left_out = sorted({budget for result in self.results for budget in result.left_out})
         if left_out:
             others = "; ".join(map(str, left_out))
             parts.append(f"Where a cell has several budgets the commonest is shown (left out: {others}).")
-        if self.hardware:
-            machines = sorted({h for result in self.results if (h := hardware(result))})
-            parts.append(f"Hardware: {'; '.join(machines)}.")
+        cells = [cell for result in self.results for cell in result.cells]
+        if machines := _all(_machine(cell.hardware) for cell in cells):
+            parts.append(f"Hardware: {machines}.")
+        if made := _all(_software(cell.versions) for cell in cells):
+            parts.append(f"Software: {made}.")
         return " ".join(parts)
 
 
 def hardware(result: Result) -> str:
-    """Device and threads in words; empty where not known."""
-    facts = result.cells[0].hardware
+    """Devices and threads in words; empty where not known."""
+    return _all(_machine(cell.hardware) for cell in result.cells)
+
+
+def at_once(result: Result) -> str:
+    """How many cells were made side by side."""
+    return _all(str(cell.hardware.get("cells_at_once", 1)) for cell in result.cells)
+
+
+def _machine(facts: dict[str, Any]) -> str:
     threads = f", {facts['threads']} thread{'' if facts['threads'] == 1 else 's'}" if "threads" in facts else ""
     return f"{facts['device']}{threads}" if facts.get("device") else ""
 
 
-def at_once(result: Result) -> int:
-    """How many cells were made side by side."""
-    return int(result.cells[0].hardware.get("cells_at_once", 1))
+def _software(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {versions[name]}" for name in ("paretognn", "torch") if name in versions)
+
+
+def _all(texts: Iterable[str]) -> str:
+    return "; ".join(sorted({text for text in texts if text}))
 
 
 def _most(values: Iterable[T]) -> T | None:

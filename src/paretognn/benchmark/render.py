@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MISSING = "-"
@@ -71,7 +71,7 @@ def latex(table: Table) -> str:
     """A floating table, for the packages booktabs and graphicx; one wider than the text is made as wide. One that is
     longer than a page is a `longtable`, which does not float and keeps its width."""
     lines = [[_tex(name) for name in table.columns], *([_tex_entry(e) for e in row] for row in table.rows)]
-    head, *body = (" & ".join(line) + r" \\" for line in lines)
+    head, *body = (_tex_line(line) for line in lines)
     alignment = "l" * table.names + "r" * (len(table.columns) - table.names)
     notes = [rf"\par\footnotesize\textsuperscript{{{_tex(m)}}} {_tex(text)}" for m, text in table.notes.items()]
     caption = rf"\caption{{{_tex(table.title)}. {_tex(table.caption)}}}"
@@ -157,6 +157,12 @@ _TEX = {
 
 def _tex(text: str) -> str:
     return "".join(_TEX.get(char, char) for char in " ".join(text.split()))
+
+
+def _tex_line(cells: Sequence[str]) -> str:
+    line = " & ".join(cells) + r" \\"
+    # The end of the line before would take a bracket for its option, and a star for its own.
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def _tex_entry(entry: Entry) -> str:

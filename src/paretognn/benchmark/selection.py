@@ -93,7 +93,7 @@ def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | No
     """One result a row, data set, encoder width and budget, in the cells' order.
 
     preset, steps : of what was trained, and the preset of controls; all of them where None. InputError where they leave
-        nothing that was trained.
+        nothing that was trained, and where a row has two cells of one training seed.
     """
     groups: dict[tuple[Row, str, str, Budget], list[Cell]] = defaultdict(list)
     for cell in cells:
@@ -104,12 +104,23 @@ def results_of(cells: Iterable[Cell], preset: str | None = None, steps: int | No
         there = "; ".join(map(str, sorted(trained))) or "nothing trained"
         asked = f"--preset {preset or 'any'} --steps {'any' if steps is None else steps}"
         raise InputError(f"no cells with {asked}; the store has: {there}")
+    for (row, *_), own in groups.items():
+        _refuse_repeated(row, own)
     return [
         Result(row, tuple(sorted(own, key=lambda cell: cell.key.seed)))
         for (row, *_, budget), own in groups.items()
         # What was not trained fits any steps, and a row from a file any preset.
         if _fits(budget, preset if budget.steps or row.kind == CONTROL else None, steps if budget.steps else None)
     ]
+
+
+def _refuse_repeated(row: Row, cells: Iterable[Cell]) -> None:
+    """InputError where a training seed has two cells: settings that read alike would be averaged."""
+    first: dict[int, CellKey] = {}
+    for cell in cells:
+        key = first.setdefault(cell.key.seed, cell.key)
+        if key != cell.key:
+            raise InputError(f"cells '{key.name}' and '{cell.key.name}' are one row, '{row.label}'; remove one")
 
 
 def select(results: Iterable[Result]) -> list[Result]:

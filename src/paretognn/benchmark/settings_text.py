@@ -27,8 +27,9 @@ def readable(value: Any) -> str:
         parts = {k: readable(v) for k, v in value.items() if k != "name" and v is not None and name not in _ALONE}
         rest = ", ".join(f"{k}={text}" for k, text in parts.items() if text)
         return f"{name}({rest})" if rest else name
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return f"{len(value)} of them"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(readable, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return str(value)

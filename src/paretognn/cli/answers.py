@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from paretognn.cli.as_json import print_json
 from paretognn.cli.console import out as output
@@ -55,7 +54,7 @@ def answer(columns: dict[str, Any], path: Path | None, as_json: bool) -> None:
         for name, kind in zip(table.column_names, table.schema.types, strict=True):
             shown.add_column(name, justify="left" if pa.types.is_string(kind) else "right")
         for row in table.to_pylist():
-            shown.add_row(*(Text(_shown(value)) for value in row.values()))
+            shown.add_row(*(_shown(value) for value in row.values()))
         output.print(shown)
 
 

@@ -35,6 +35,8 @@ from paretognn.graph import Graph
 from paretognn.training import TrainConfig, parse_assignments
 from paretognn.training.memory import probe_seconds, require_memory
 
+_LONGEST_NAME = 100
+"""Of a row from a file: the name becomes part of a file's name."""
 NAME = "benchmark"
 HELP = """Judge methods side by side: data sets x methods x training seeds, each cell in a process of its own.
 
@@ -161,7 +163,7 @@ def _run(store: Store, request: Request, place: Place, retry: bool, as_json: boo
     statuses = _summary(store, cells, unfinished, request)
     if as_json:
         print_json([_content(cell, recorded(store, cell, request.evaluation_seeds)) for cell in cells])
-    if statuses and DONE not in statuses:
+    if unfinished or (statuses and DONE not in statuses):
         raise typer.Exit(1)
 
 
@@ -242,7 +244,8 @@ def _summary(store: Store, cells: list[GridCell], unfinished: list[GridCell], re
         say(f"go on with: {_same_command()}")
     elif len(statuses) > statuses.count(DONE):
         say("those that failed or ran out of memory are run again with --retry")
-    say(f"next: paretognn tables {store.path}")
+    if DONE in statuses:
+        say(f"next: {shlex.join(['paretognn', 'tables', str(store.path)])}")
     return statuses
 
 
@@ -276,11 +279,10 @@ def _print_plan(store: Store, request: Request, place: Place, retry: bool, as_js
         line += f": about {_duration(span(known, place.jobs))} with {place.jobs} at once"
         line += f", at most {max(estimate.memory for estimate in estimates) / 2**30:.1f} GiB a cell"
     unknown = len(estimates) - len(known)
-    output.print(line + (f"; {unknown} without an estimate, which are not counted" if unknown else ""), markup=False)
+    output.print(line + (f"; {unknown} without an estimate, which are not counted" if unknown else ""))
     output.print(
         f"time rests on: finished cells of the same data set and method ({STORED}), two steps measured now ({PROBED}), "
         f"or a formula ({BY_SIZE}); judging on finished cells of the data set, or its size",
-        markup=False,
     )
 
 
@@ -348,10 +350,13 @@ def _open(path: Path) -> Store:
 
 def _files(embeddings: list[str] | None, link_embeddings: list[str] | None) -> tuple[EmbeddingsFile, ...]:
     files = [_named("--embeddings", text) for text in embeddings or []]
-    link = dict(_named("--link-embeddings", text) for text in link_embeddings or [])
-    for name in link:
+    links = [_named("--link-embeddings", text) for text in link_embeddings or []]
+    for name, _ in links:
         if name not in dict(files):
             raise InputError(f"--link-embeddings {name}: there is no --embeddings {name}=FILE beside it")
+    link = dict(links)
+    if len(link) < len(links):
+        raise InputError("--link-embeddings: one NAME is given twice")
     return tuple(EmbeddingsFile(name, path, link.get(name)) for name, path in files)
 
 
@@ -359,6 +364,12 @@ def _named(option: str, text: str) -> tuple[str, Path]:
     name, equals, path = text.partition("=")
     if not equals or not name.strip() or not path.strip():
         raise InputError(f"{option} {text}: expected NAME=FILE")
+    try:
+        long = len(name.strip().encode()) > _LONGEST_NAME
+    except UnicodeEncodeError:
+        raise InputError(f"{option} {name!a}: the name is not UTF-8 text; choose another") from None
+    if long:
+        raise InputError(f"{option} {name[:20]}..: the name is longer than {_LONGEST_NAME} bytes; choose another")
     return name.strip(), Path(path.strip()).expanduser().absolute()
 
 
@@ -368,9 +379,12 @@ def _listed(text: str | None) -> tuple[str, ...]:
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     try:
-        return tuple(int(part) for part in _listed(text))
+        numbers = tuple(int(part) for part in _listed(text))
     except ValueError:
-        raise InputError(f"{option} {text}: expected whole numbers, comma-separated") from None
+        numbers = ()
+    if text is not None and not numbers:
+        raise InputError(f"{option} {text}: expected whole numbers, comma-separated")
+    return numbers
 
 
 def _same_command() -> str:

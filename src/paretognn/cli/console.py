@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,19 +13,26 @@ from rich.console import Console
 from rich.table import Table
 
 
-class _Pipe(Console):
+class _Results(Console):
     def on_broken_pipe(self) -> None:
         """rich would exit with 1; a reader that went away is no error, and `paretognn.cli.main.run` knows it."""
         raise BrokenPipeError
 
 
-out = _Pipe(soft_wrap=True, highlight=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
+class _Progress(Console):
+    def on_broken_pipe(self) -> None:
+        """Nobody reads of the work any more, which goes on."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+# Brackets in names and ids are not markup.
+out = _Results(soft_wrap=True, highlight=False, markup=False)
+err = _Progress(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def say(line: str) -> None:
-    """A line of progress, on standard error; brackets in ids are not markup."""
-    err.print(line, markup=False)
+    """A line of progress, on standard error."""
+    err.print(line)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def command(
         print_json(entries)
         return
     root = data_folder(data_root)[0]
-    out.print(f"files are looked for in {root}", markup=False)
+    out.print(f"files are looked for in {root}")
     names = ("name", "nodes", "edges", "features", "classes", "there", "folder")
     rows = []
     for entry in entries:

@@ -118,13 +118,13 @@ def command(
 def _show(result: dict[str, Any], name: str, seeds: int) -> None:
     output.print(score_table(result, name))
     for line in [*reasons(result), *result["warnings"], *digests(result)]:
-        output.print(line, markup=False)
+        output.print(line)
     seeds_line = f"percent, mean ± deviation over {seeds} evaluation seeds"
     if "run" in result:
         seeds_line += f"; 1 training seed ({result['run']['training_seeds'][0]}), {result['run']['steps']} steps"
     output.print(seeds_line)
     if "verdict" in result:
-        output.print(result["verdict"], markup=False)
+        output.print(result["verdict"])
 
 
 def _judge_file(

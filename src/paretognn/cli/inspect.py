@@ -42,11 +42,11 @@ def command(
         print_json({"graph": summary, "presets": plans, "advice": asdict(advice)})
         return
     for line in format_summary(summary):
-        out.print(line, markup=False)
+        out.print(line)
     for preset, plan in plans.items():
         cost = f"{plan['memory_bytes'] / 2**30:.1f} GiB"
         if "seconds" in plan:
             cost += f", about {plan['seconds'] / 60:.1f} min ({plan['seconds_per_step']:.2f} s a step on this CPU)"
-        out.print(f"preset {preset}: {plan['why']}; {plan['steps']} steps, {cost}", markup=False)
+        out.print(f"preset {preset}: {plan['why']}; {plan['steps']} steps, {cost}")
     for line in format_advice(advice):
-        out.print(line, markup=False)
+        out.print(line)

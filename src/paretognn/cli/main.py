@@ -10,6 +10,7 @@ import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from io import TextIOWrapper
 from keyword import iskeyword
 from pathlib import Path
 from types import FrameType
@@ -92,10 +93,13 @@ def _program(
 def run(given: list[str], app: typer.Typer | None = None) -> int:
     """Run the command line and return its exit code. ``app``: the `command_line` of ``given``, where it is there."""
     keep_freed_memory()
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no ± still gets its table
     try:
         command = typer.main.get_command(app or command_line(given))
         code = command.main(given or ["--help"], prog_name="paretognn", standalone_mode=False)
-        sys.stdout.flush()  # here, where a reader that went away is no error
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a reader that went away is no error
         return code if isinstance(code, int) else 0
     except (InputError, NonFiniteError) as error:
         return _fail(str(error))

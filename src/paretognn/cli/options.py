@@ -13,6 +13,7 @@ from paretognn.cli.completion import dataset_names
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 from paretognn.sampling.sampler import OWN as OWN_SAMPLERS
+from paretognn.sampling.sampler import SAMPLERS
 from paretognn.sources import GraphSource
 
 
@@ -113,6 +114,8 @@ def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
         raise InputError("--budget goes with --sampler")
     if sampler is None:
         return {}
+    if sampler not in SAMPLERS:
+        raise InputError(f"--sampler: {SAMPLERS.unknown(sampler)}")
     if sampler in OWN_SAMPLERS and (budget is None) != (sampler == "full"):
         raise InputError(f"--sampler {sampler}: " + ("needs --budget N" if budget is None else "takes no --budget"))
     return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}

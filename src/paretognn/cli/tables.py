@@ -62,15 +62,15 @@ def command(
         *hyperparameter_table(main),
         *scores_beside(tabled(every)),
     ]
-    if as_json:
-        print_json([_content(table) for table in tables])
-    else:
-        print("\n".join(map(markdown, tables)), end="")
-    if out is not None:
+    if out is not None:  # before what a reader that goes away ends
         _write(tables, out)
         if by_width:
             draw(by_width, out)
         say(f"wrote {len(tables)} tables to {out}")
+    if as_json:
+        print_json([_content(table) for table in tables])
+    else:
+        print("\n".join(map(markdown, tables)), end="")
 
 
 def _content(table: Table) -> dict[str, Any]:

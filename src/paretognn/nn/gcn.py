@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SerializeAsAny, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationInfo, field_validator
 from torch import Tensor, nn
 
 from paretognn.nn.encoder import ENCODERS, Encoder, OwnSettings
@@ -24,6 +24,9 @@ class DiffusionSettings(BaseModel):
     threshold: float = Field(1e-4, ge=0, lt=1)
 
 
+Width = Annotated[int, Field(ge=1, lt=2**31)]
+
+
 class EncoderSettings(BaseModel):
     """The encoder by name and its shape. ``hidden_dims`` has one width a layer; the last is the embedding's.
     ``operators``: one encoder over each, their outputs added; ``diffusion`` says which one that is. ``settings``: those
@@ -31,7 +34,7 @@ class EncoderSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     name: str = "gcn"
-    hidden_dims: list[PositiveInt] = Field(default=[512, 256], min_length=1)
+    hidden_dims: list[Width] = Field(default=[512, 256], min_length=1)
     norm: Literal["batch", "layer", "none"] = "batch"
     activation: Literal["prelu", "relu", "elu"] = "prelu"
     operators: list[Literal["adjacency", "diffusion"]] = Field(default=["adjacency"], min_length=1)
