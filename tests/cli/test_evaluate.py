@@ -1,4 +1,7 @@
 import json
+import shlex
+import subprocess
+import sys
 
 import numpy as np
 
@@ -47,6 +50,14 @@ def test_evaluate_tasks_seeds_and_no_controls(trained, capsys):
     assert result["average"] is None
     assert not (folder / "R" / "link").exists()
     assert not (folder / "R" / "evaluation.json").exists()
+
+
+def test_scores_are_written_though_nobody_reads_them(trained):
+    folder, _ = trained
+    words = ["evaluate", "R", "--seeds", "1", "--no-controls", "--tasks", "node_clustering", "--out", "e.json"]
+    piped = f"{shlex.join([sys.executable, '-m', 'paretognn', *words])} | true"
+    subprocess.run(["bash", "-c", piped], cwd=folder, check=True, capture_output=True)
+    assert json.loads((folder / "e.json").read_text())["tasks"]["node_clustering"]["mean"] is not None
 
 
 def test_some_tasks_alone_do_not_replace_a_whole_evaluation(trained):

@@ -105,14 +105,14 @@ def command(
             result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
         name, path = embeddings.stem, out
     say(f"{peak}")
+    if path is not None:  # before what a reader that goes away ends
+        with atomic_write(path) as aside:
+            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        say(f"wrote {path}")
     if as_json:
         print_json({**result, **peak.to_json()})
     else:
         _show(result, name, seeds)
-    if path is not None:
-        with atomic_write(path) as aside:
-            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        say(f"wrote {path}")
 
 
 def _show(result: dict[str, Any], name: str, seeds: int) -> None:
