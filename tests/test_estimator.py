@@ -17,6 +17,7 @@ from torch_geometric.nn import GraphSAGE
 import paretognn
 from made import SMALL, make_graph
 from paretognn import BGRL, CCASSG, DGI, GRACE, MVGRL, GraphMAE, InputError, ParetoGNN
+from paretognn.training import RunFolder, train
 
 
 def forms(graph):
@@ -151,6 +152,21 @@ def test_a_matrix_is_the_graph_of_its_nearest_rows_and_new_rows_join_it_one_by_o
         ParetoGNN(n_neighbors=0).fit(X)
     with pytest.raises(InputError, match="embeds no new rows of a matrix"):
         MVGRL(steps=1, settings={"encoder": {"hidden_dims": [4]}}).fit(X[:40]).transform(X)
+
+
+def test_an_estimator_is_not_saved_over_anything_else(tmp_path):
+    graph = make_graph()
+    model = ParetoGNN(steps=1, settings=SMALL).fit(graph)
+    for _ in range(2):
+        model.save(tmp_path / "saved")
+    train(graph, model.config_, folder=RunFolder(tmp_path / "run"))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "config.yaml").write_text("mine: 1")
+    for folder in ("run", "own"):
+        before = {path: path.read_bytes() for path in (tmp_path / folder).rglob("*") if path.is_file()}
+        with pytest.raises(InputError, match=f"{folder}: is not empty, and holds no saved estimator"):
+            model.save(tmp_path / folder)
+        assert {path: path.read_bytes() for path in before} == before
 
 
 def test_new_rows_do_not_share_the_positions_of_others_and_nobody_asks(recwarn):

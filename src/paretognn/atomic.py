@@ -26,11 +26,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; on a clean exit it takes ``path``'s place, else it is removed.
 
     The temporary name keeps the suffixes of ``path``, for writers that choose a format by them. The parent
-    folder is created where missing. A reader sees the old file or the new one, never half of either. `WriteError` where
-    the system does not let it be written.
+    folder is created where missing, and of a link the target is replaced. A reader sees the old file or the new one,
+    never half of either. `WriteError` where the system does not let it be written.
     """
     path = Path(path)
     with writing(path):
+        if path.is_symlink():  # which stays, and its target is replaced
+            path = path.resolve()
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise WriteError(errno.EINVAL, "is a device or a pipe, not a file", str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         aside = path.parent / f"{PARTIAL}{secrets.token_hex(8)}{''.join(path.suffixes)[-40:]}"
         try:  # around its making too: a signal may come at any moment

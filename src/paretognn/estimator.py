@@ -145,11 +145,15 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([f"e{j}" for j in range(self.encoder_.width)], dtype=object)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write settings and encoder to a run folder, and the graph where X is not one itself; no pickle."""
+        """Write settings and encoder to a run folder, and the graph where X is not one itself; no pickle. An earlier
+        estimator's is replaced; InputError for a folder that holds anything else."""
         self._require_fit()
         if self.encoder is not None:
             raise InputError("an encoder that was passed in cannot be saved: its class is not ours to rebuild")
         home = RunFolder(folder)
+        saved = home.model_file.exists() and home.graph_json.exists() and not home.metrics_file.exists()
+        if home.occupied() and not saved:
+            raise InputError(f"{home.path}: is not empty, and holds no saved estimator; choose another folder")
         home.write_config(self.config_)
         self.encoder_.save(home)
         if self._neighbours is not None:

@@ -165,6 +165,16 @@ def test_a_pipe_that_closes_early_is_no_error(words):
     assert len(done.stdout.splitlines()) == 1
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_a_full_disk_under_the_log_stops_no_work(tables):
+    folder, _ = tables
+    words = [sys.executable, "-m", "paretognn", "train", *graph_of(folder), *FAST, "--out", str(folder / "R")]
+    with open("/dev/full", "w") as full:
+        assert subprocess.run(words, stderr=full, check=False).returncode == 0
+        assert (folder / "R" / "embeddings.parquet").exists()
+        assert subprocess.run(words, stderr=full, check=False).returncode == 2
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_examples(name, capsys):
     assert run([name, "--help"]) == 0

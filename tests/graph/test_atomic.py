@@ -1,9 +1,13 @@
 import os
 import stat
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from paretognn.atomic import atomic_write
+from paretognn.atomic import WriteError, atomic_write
+from paretognn.graph.write_table import write_table
 
 
 def test_the_file_appears_whole_and_keeps_its_suffix(tmp_path):
@@ -41,3 +45,30 @@ def test_a_writer_may_replace_the_temporary_file(tmp_path):
         aside.unlink()
         aside.write_text("again")
     assert (tmp_path / "x").read_text() == "again"
+
+
+def test_of_a_link_the_target_is_replaced(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "x")
+    for text in ("first", "second"):
+        with atomic_write(tmp_path / "link") as aside:
+            aside.write_text(text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "real" / "x").read_text() == text
+
+
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(WriteError, match="is a device or a pipe"), atomic_write(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_table_is_written_where_its_name_says(tmp_path, monkeypatch):
+    """A path that pyarrow itself would take for one at home, or on a server."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("~/x.parquet", "file:/x.parquet", "s3:/x.parquet"):
+        write_table(Path(name), pa.table({"id": ["a"]}))
+        assert pq.read_table((tmp_path / name).open("rb"))["id"].to_pylist() == ["a"]
+    assert not (tmp_path / "home").exists()

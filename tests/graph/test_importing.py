@@ -123,7 +123,7 @@ FAULTS = [
         lambda t: column(t, "x2", ["red"] * len(t)),
         "column 'x2' .* is not numeric; leave it out with --drop-columns",
     ),
-    ("nodes", lambda t: t[:0], "has no rows"),
+    ("nodes", lambda t: t[:0], "has a header and no rows"),
     ("nodes", lambda t: column(t, "id", np.arange(len(t)) / 2), "column 'id' .* is no id"),
     (
         "edges",
@@ -162,6 +162,73 @@ def test_what_is_wrong_with_a_request_is_said(tmp_path):
         import_tables(nodes, edges, tmp_path / "store", TableOptions())
     with pytest.raises(InputError, match="holds no imported graph"):
         open_store(tmp_path)
+
+
+NODES = "id,f0,label\na,1,x\nb,2,y\nc,3,x\nd,4,y\n"
+EDGES = "source,target\na,b\nb,c\nc,a\nd,a\n"
+TEXTS = {
+    "titles in capitals": ("ID,f0,Label\na,1,3\nb,2,4\nc,3,3\nd,4,4\n", "Source,Target,Weight\na,b,2\nb,c,1\nc,a,1\n"),
+    "id in the middle": ("f0,ID,label\n1,7,x\n2,8,y\n3,9,x\n", "dst,src\n7,8\n9,8\n"),
+    "no titles": ("7,0.5,2\n8,2,3\n9,3,4\n", "7,8\n8,9\n"),
+    "no titles above text": (NODES, "a,b\nb,c\nc,a\nd,a\n"),
+    "ends that come once": (NODES, "a,b\nc,d\n"),
+    "a row index": (",id,f0\n0,a,1\n1,b,2\n2,c,3\n3,d,4\n", EDGES),
+    "comments": ("# made by hand\n\n" + NODES, "# too\n" + EDGES),
+    "semicolons": (NODES.replace(",", ";"), EDGES.replace(",", "\t")),
+    "line ends": (NODES.replace("\n", "\r\n"), EDGES.replace("\n", "\r")),
+    "byte-order mark": ("\ufeff" + NODES, "\ufeff" + EDGES),
+    "quotes": ('id,f0,label\n"a,\n""b""",1,x\n b ,2,y\n', 'source,target\n"a,\n""b""", b \n'),
+    "blank lines": (NODES.replace("b,2", "\nb,2"), EDGES + "\n\n"),
+    "columns alike but for their case": ("id,f,F\na,1,2\nb,3,4\nc,5,6\nd,7,8\n", EDGES),
+    "a sparse label": (NODES.replace(",x", ","), EDGES),
+}
+
+
+@pytest.mark.parametrize("what", TEXTS)
+def test_text_is_read_as_the_graphs_in_memory_are(tmp_path, what):
+    nodes, edges = tmp_path / "n.csv", tmp_path / "e.csv"
+    for file, text in zip((nodes, edges), TEXTS[what], strict=True):
+        file.write_bytes(text.encode())
+    import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    same(open_store(tmp_path / "store"), read_graph(nodes, edges))
+
+
+BAD_TEXTS = {
+    "n.csv: line 3 has 2 column.s., where 3 are expected": (NODES.replace("b,2,y", "b,2"), EDGES),
+    "e.csv: line 3 has 3 column.s., where 2 are expected": (NODES, EDGES.replace("b,c", "b,c,d")),
+    "n.csv: line 3: is a quote left open": (NODES.replace("b,2", '"b,2'), EDGES),
+    "column 'f0' has no finite number for node 'b'": (NODES.replace("b,2", "b,red"), EDGES),
+    "column 'f0' appears twice": (NODES.replace("label", "f0"), EDGES),
+    "cannot tell whether the first line": (NODES, "p,q\nr,s\n"),
+    "column 'label' is the id or the label": (NODES, EDGES, {"feature_columns": ("label",)}),
+}
+
+
+@pytest.mark.parametrize("said", BAD_TEXTS)
+def test_what_is_wrong_with_text_is_said_with_its_line(tmp_path, said):
+    texts, options = BAD_TEXTS[said][:2], dict(*BAD_TEXTS[said][2:])
+    for name, text in zip("ne", texts, strict=True):
+        (tmp_path / f"{name}.csv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        import_tables(tmp_path / "n.csv", tmp_path / "e.csv", tmp_path / "store", TableOptions(**options))
+
+
+def test_a_name_is_no_pattern(tmp_path):
+    others = {"g1": NODES.replace("a,1", "WRONG,1"), "ee": "source,target\n"}
+    for name, text in {"g[1]": NODES, "e*": EDGES, **others}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    import_tables(tmp_path / "g[1].csv", tmp_path / "e*.csv", tmp_path / "store", TableOptions())
+    same(open_store(tmp_path / "store"), read_graph(tmp_path / "g[1].csv", tmp_path / "e*.csv"))
+
+
+def test_empty_parts_beside_full_ones_are_no_matter(tmp_path):
+    (tmp_path / "nodes").mkdir()
+    (tmp_path / "nodes" / "0.csv").write_text("id,f0,label\n")
+    (tmp_path / "nodes" / "1.csv").write_text(NODES)
+    (tmp_path / "n.csv").write_text(NODES)
+    (tmp_path / "e.csv").write_text(EDGES)
+    import_tables(tmp_path / "nodes", tmp_path / "e.csv", tmp_path / "store", TableOptions())
+    same(open_store(tmp_path / "store"), read_graph(tmp_path / "n.csv", tmp_path / "e.csv"))
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):

@@ -27,7 +27,10 @@ def check_out(path: Path | None) -> None:
 
 def row_of(graph: Graph, name: str) -> int:
     """Where the id stands among the graph's. InputError where it does not."""
-    row = graph.id_array().index(name).as_py()
+    try:
+        row = graph.id_array().index(name).as_py()
+    except UnicodeEncodeError:  # bytes that are no UTF-8 text, as no id is
+        row = -1
     if row < 0:
         raise InputError(f"--id {name}: the run has no such node")
     return int(row)

@@ -35,7 +35,7 @@ def command(
     id_column: Annotated[str | None, typer.Option(help="Id; default 'id' or 'node_id', else the first column.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Label; default 'label', else the only other one.")] = None,
     header: Annotated[str, typer.Option(help="Whether a CSV file has a header line: auto, yes or no.")] = "auto",
-    seed: Annotated[int, typer.Option(min=0, help="Draws the folds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws the folds.")] = 0,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:

@@ -24,7 +24,7 @@ Examples:
 def command(
     run: Run,
     k: Annotated[int, typer.Option("-k", min=1, help="How many clusters.")],
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the starts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the starts.")] = 0,
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:

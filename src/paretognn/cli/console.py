@@ -20,8 +20,15 @@ class _Results(Console):
 
 
 class _Progress(Console):
+    """Where nobody reads of the work any more, or the log's disk is full, it goes on."""
+
+    def _check_buffer(self) -> None:
+        try:
+            super()._check_buffer()
+        except OSError:
+            self.on_broken_pipe()
+
     def on_broken_pipe(self) -> None:
-        """Nobody reads of the work any more, which goes on."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 

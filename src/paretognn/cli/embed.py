@@ -27,7 +27,7 @@ taken from the run's copy.
 
 \b
 Examples:
-  paretognn embed runs/people --out people.csv
+  paretognn embed runs/people --out embedded.csv
   paretognn embed runs/big --ray --out embeddings.parquet
   paretognn embed runs/people --nodes new.csv --edges new_calls.csv --out new.parquet
 """

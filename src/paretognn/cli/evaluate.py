@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from paretognn.atomic import atomic_write
+from paretognn.atomic import WriteError, atomic_write
 from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.completion import device_names
 from paretognn.cli.console import digests, reasons, say, score_table
@@ -105,14 +105,21 @@ def command(
             result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
         name, path = embeddings.stem, out
     say(f"{peak}")
-    if path is not None:  # before what a reader that goes away ends
-        with atomic_write(path) as aside:
-            aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        say(f"wrote {path}")
+    # A file that cannot be written does not keep scores from being shown, nor a reader that goes away the file.
+    unwritten: WriteError | None = None
+    if path is not None:
+        try:
+            with atomic_write(path) as aside:
+                aside.write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            say(f"wrote {path}")
+        except WriteError as error:
+            unwritten = error
     if as_json:
         print_json({**result, **peak.to_json()})
     else:
         _show(result, name, seeds)
+    if unwritten is not None:
+        raise unwritten
 
 
 def _show(result: dict[str, Any], name: str, seeds: int) -> None:

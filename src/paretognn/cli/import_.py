@@ -15,6 +15,7 @@ from paretognn.graph.summary import format_summary
 from paretognn.graph.table_options import TableOptions
 from paretognn.private_peak import PrivatePeak
 
+_MOST_MEMORY = 1 << 20
 NAME = "import"
 HELP = """Make a graph on disk of tables that may be larger than memory; any command then takes it as --graph STORE.
 
@@ -63,8 +64,8 @@ def command(
         return
     if nodes is None or edges is None:
         raise InputError("an import needs --nodes and --edges, each a file or a folder of files")
-    if not memory > 0:
-        raise InputError(f"--memory must be above 0, not {memory}")
+    if not 0 < memory < _MOST_MEMORY:
+        raise InputError(f"--memory must be above 0 and below {_MOST_MEMORY:,} GiB, not {memory}")
     if parts is not None and parts < 2:
         raise InputError(f"--parts must be at least 2, not {parts}")
     options = TableOptions(

@@ -8,6 +8,7 @@ shared the work were lost, or no cell of a benchmark could be made.
 import ast
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from io import TextIOWrapper
@@ -141,5 +142,6 @@ def _fail(message: str, code: int = 2) -> int:
     if _signals:
         print("interrupted", file=sys.stderr)
         return 130
-    print("error: " + " ".join(message.split()), file=sys.stderr)
+    with suppress(OSError):  # the code says it too
+        print("error: " + " ".join(message.split()), file=sys.stderr)
     return code

@@ -293,8 +293,11 @@ def _start(
     _check_memory(graph, resolved, device)  # before anything is written: a refused run leaves no folder
     with writing(folder.path):
         folder.path.mkdir(parents=True, exist_ok=True)
-    folder.save_graph(graph, {"summary": summary, "source": place}, graph_copy)
-    folder.write_config(resolved)
+    with folder.held():
+        if folder.exists():  # by another process, since this one looked
+            raise InputError(f"{folder.path}: another process has started a run there; choose another --out")
+        folder.save_graph(graph, {"summary": summary, "source": place}, graph_copy)
+        folder.write_config(resolved)
     return graph, resolved
 
 

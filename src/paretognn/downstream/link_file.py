@@ -14,6 +14,7 @@ from paretognn.downstream.links import LinkSplit, checked_link_split
 from paretognn.downstream.splits import PARTS
 from paretognn.errors import InputError
 from paretognn.graph.graph import Graph
+from paretognn.graph.write_table import write_parquet
 
 COLUMNS = ("source", "target", "set")
 
@@ -31,7 +32,7 @@ def save_link_split(path: str | os.PathLike[str], split: LinkSplit, graph: Graph
         }
     )
     with atomic_write(path) as aside:
-        pq.write_table(table, aside)
+        write_parquet(table, aside)
 
 
 def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
@@ -41,7 +42,8 @@ def load_link_split(path: str | os.PathLike[str], graph: Graph) -> LinkSplit:
     `checked_link_split`.
     """
     try:
-        table = pq.read_table(path)
+        with open(path, "rb") as file:
+            table = pq.read_table(file)
     except Exception as error:
         # Damaged bytes raise Arrow's own kinds, and Unicode errors.
         line = (str(error).splitlines() or [type(error).__name__])[0][:160]

@@ -29,11 +29,17 @@ class CsvTable(Table):
     min_columns : 2 for a table of edges, else 1.
     header : ``auto``, ``yes`` or ``no``.
     is_node : whether a text is an id of the node table; it helps to tell a header from an edge.
+    most : bytes to look at, for what is read elsewhere; None for the whole file.
 
     Raises InputError for a file that is missing, empty, without rows, or whose header cannot be told.
     """
 
     unit = "line"
+    lines_before: int
+    """Comments and blank lines at its head."""
+    delimiter: str
+    titled: bool
+    """Whether its first line names the columns."""
 
     def __init__(
         self,
@@ -43,14 +49,16 @@ class CsvTable(Table):
         min_columns: int = 1,
         header: str = "auto",
         is_node: Callable[[str], bool] = _never,
+        most: int | None = None,
     ) -> None:
         self.path = path
-        file = read_text(path)
+        file = read_text(path, most)
+        self.lines_before = file.lines_before
         self._body, self._line, self._quoted = file.body, file.lines_before, file.quoted
         sample = sample_text(self._body)
         try:
-            self._delimiter = detect_delimiter(sample, min_columns)
-            first, *rest = records(sample, self._delimiter)
+            self.delimiter = detect_delimiter(sample, min_columns)
+            first, *rest = records(sample, self.delimiter)
         except csv.Error as error:
             raise InputError(f"{path} is not a table of delimited text: {error}") from None
         if len(first) < min_columns:
@@ -61,6 +69,7 @@ class CsvTable(Table):
             told = has_header(first, rest, reserved=known, endpoints=min_columns > 1, is_node=is_node)
         else:
             told = header == "yes"
+        self.titled = bool(told)
         if told is None and not rest:
             raise InputError(
                 f"{path} has no rows below its first line '{shown(','.join(first)[:60])}'; if that is a row "
@@ -86,7 +95,7 @@ class CsvTable(Table):
         self._check_names()
 
     def _skip_header(self, sample: str) -> None:
-        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=self._delimiter)
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=self.delimiter)
         next(row for row in reader if row)
         ends = (match.end() for match in LINE_BREAK.finditer(self._body))
         end = next((end for line, end in enumerate(ends, 1) if line == reader.line_num), len(self._body))
@@ -114,7 +123,7 @@ class CsvTable(Table):
         table = pacsv.read_csv(
             pa.BufferReader(pa.py_buffer(self._body)),
             pacsv.ReadOptions(column_names=list(position.values()), block_size=1 << 24),
-            pacsv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._quoted),
+            pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=self._quoted),
             pacsv.ConvertOptions(
                 column_types=types, include_columns=list(types), strings_can_be_null=False, check_utf8=True
             ),
@@ -123,7 +132,7 @@ class CsvTable(Table):
 
     def number(self, row: int) -> int:
         text = bytes(self._body).decode("utf-8", "replace")
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter)
         before = 0
         with suppress(csv.Error):
             for record in reader:
@@ -140,7 +149,7 @@ class CsvTable(Table):
         except UnicodeDecodeError as broken:
             line = self._line + len(LINE_BREAK.findall(self._body[: broken.start])) + 1
             return f": line {line} is not UTF-8 text"
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter)
         before = 0
         try:
             for record in reader:

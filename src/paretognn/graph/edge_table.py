@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,11 +32,8 @@ class EdgeRows:
 
 def read_edge_rows(path: Path, options: TableOptions, is_node: Callable[[str], bool]) -> EdgeRows:
     """Raises InputError for a blank end, and for a weight that is no finite number of at least 0."""
-    asked = (options.source_column, options.target_column, options.weight_column)
-    reserved = [*_ENDS, *(frozenset({name}) for name in asked if name)]
-    table = open_table(path, reserved, min_columns=2, header=options.header, is_node=is_node)
-    source, target = _ends(table, options)
-    weight = table.find(options.weight_column, "weight", flag="--weight-column")
+    table = open_edge_table(path, options, is_node)
+    source, target, weight = edge_columns(table, options)
     data = table.read(ids=[source, target], numbers=[weight] if weight else [])
     for end in (source, target):
         check_filled(table, end, data[end])
@@ -48,23 +45,29 @@ def read_edge_rows(path: Path, options: TableOptions, is_node: Callable[[str], b
     return EdgeRows(data[source], data[target], weights, str(path), notes)
 
 
-def _ends(table: Table, options: TableOptions) -> tuple[str, str]:
+def open_edge_table(
+    path: Path, options: TableOptions, is_node: Callable[[str], bool], most: int | None = None
+) -> Table:
+    """The table, or what its first ``most`` bytes tell."""
+    asked = (options.source_column, options.target_column, options.weight_column)
+    reserved = [*_ENDS, *(frozenset({name}) for name in asked if name)]
+    return open_table(path, reserved, min_columns=2, header=options.header, is_node=is_node, most=most)
+
+
+def edge_columns(table: Table, options: TableOptions) -> tuple[str, str, str | None]:
+    """The columns of both ends, and that of the weight where there is one."""
+    weight = table.find(options.weight_column, "weight", flag="--weight-column")
     source = table.find(options.source_column, "source", "src", flag="--source-column")
     target = table.find(options.target_column, "target", "dst", flag="--target-column")
-    left = [n for n in table.names if n not in (options.weight_column, table.index_column)]
-    return choose_ends(left, source, target, table.path)
-
-
-def choose_ends(names: Sequence[str], source: str | None, target: str | None, where: Path) -> tuple[str, str]:
-    """Both ends of an edge: those that are known, and for the others the first of ``names`` that is left."""
-    free = [name for name in names if name not in (source, target)]
+    left = [n for n in table.names if n not in (weight, table.index_column)]
+    free = [name for name in left if name not in (source, target)]
     if len(free) < (source is None) + (target is None):
-        raise InputError(f"{where}: needs two columns, the ends of an edge; not {len(names)}")
+        raise InputError(f"{table.path}: needs two columns, the ends of an edge; not {len(left)}")
     source = source or free.pop(0)
     target = target or free.pop(0)
     if source == target:
-        raise InputError(f"{where}: column '{source}' cannot be both ends of an edge")
-    return source, target
+        raise InputError(f"{table.path}: column '{source}' cannot be both ends of an edge")
+    return source, target, weight
 
 
 def _weights(table: Table, name: str, column: pa.ChunkedArray) -> np.ndarray:

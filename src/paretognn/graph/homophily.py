@@ -23,7 +23,7 @@ def feature_homophily(graph: Graph, seed: int = 0) -> float:
 
 
 def _mean_cosine(features: Features, pairs: np.ndarray) -> float:
-    mean = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
+    mean = np.asarray(features.mean(axis=0, dtype=np.float64)).ravel()
     if sp.issparse(features):
         scale = np.ones_like(mean)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +44,11 @@ def read_node_rows(
 
     Raises InputError for ids that are blank or come twice, and for features that are not finite numbers.
     """
-    asked = (options.id_column, options.label_column, *options.feature_columns, *options.categorical)
     sources = dict.fromkeys(column.source for column in schema or ())
-    reserved = [frozenset({name}) for name in ("id", "node_id", *asked, *sources) if name]
-    table = open_table(path, reserved, header=options.header)
-
-    key = table.find(options.id_column, "id", "node_id", flag="--id-column")
-    key = key or table.index_column or table.names[0]
+    table = open_node_table(path, options, sources)
+    key = id_column(table, options)
+    if key in sources:
+        raise InputError(f"{path}: column '{key}' is a feature of the training graph, and cannot be the id")
     # The settings of the training tables serve new nodes as well, and those may come without labels.
     wanted_label = options.label_column if schema is None or options.label_column in table.names else None
     label = table.find(wanted_label, "label", flag="--label-column")
@@ -61,7 +59,7 @@ def read_node_rows(
         left.remove(str(table.index_column))
         notes.append(f"{path.name}: the unnamed column is taken as a row index and left out")
     if schema is None:
-        numeric, categorical = _choose(table, left, (key, label), options)
+        numeric, categorical = choose_features(table, left, (key, label), options)
     else:
         _require_schema(table, sources)
         one_hot = {column.source for column in schema if column.category is not None}
@@ -85,7 +83,19 @@ def read_node_rows(
     return NodeRows(ids, features, columns, labels, label_names, str(path), tuple(notes), tuple(reader.warnings))
 
 
-def _choose(
+def open_node_table(path: Path, options: TableOptions, sources: Iterable[str] = (), most: int | None = None) -> Table:
+    """The table, or what its first ``most`` bytes tell; ``sources`` are columns that it has for sure."""
+    asked = (options.id_column, options.label_column, *options.feature_columns, *options.categorical)
+    reserved = [frozenset({name}) for name in ("id", "node_id", *asked, *sources) if name]
+    return open_table(path, reserved, header=options.header, most=most)
+
+
+def id_column(table: Table, options: TableOptions) -> str:
+    key = table.find(options.id_column, "id", "node_id", flag="--id-column")
+    return key or table.index_column or table.names[0]
+
+
+def choose_features(
     table: Table, left: list[str], taken: tuple[str | None, ...], options: TableOptions
 ) -> tuple[list[str], list[str]]:
     """Numeric and categorical feature columns, each in table order."""

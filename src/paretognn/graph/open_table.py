@@ -17,8 +17,9 @@ def open_table(
     min_columns: int = 1,
     header: str = "auto",
     is_node: Callable[[str], bool] = lambda _: False,
+    most: int | None = None,
 ) -> Table:
     """Parquet by its content or name, else delimited text (for the arguments see `CsvTable`)."""
     if is_parquet(path):
         return ParquetTable(path)
-    return CsvTable(path, reserved, min_columns=min_columns, header=header, is_node=is_node)
+    return CsvTable(path, reserved, min_columns=min_columns, header=header, is_node=is_node, most=most)

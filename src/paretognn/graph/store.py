@@ -17,6 +17,7 @@ from paretognn.atomic import atomic_write
 from paretognn.errors import InputError
 from paretognn.graph.graph import Counts, FeatureColumn, Graph, Split
 from paretognn.graph.intact import check_intact
+from paretognn.graph.write_table import write_parquet
 
 _VERSION = 1
 _PARTS = ("train", "val", "test")
@@ -38,7 +39,7 @@ def save_graph(graph: Graph, folder: str | os.PathLike[str]) -> None:
         np.savez(aside, **arrays)
     if graph.ids is not None:
         with atomic_write(folder / "ids.parquet") as aside:
-            pq.write_table(pa.table({"id": graph.ids}), aside)
+            write_parquet(pa.table({"id": graph.ids}), aside)
     columns = graph.feature_columns
     state = {
         "version": _VERSION,
@@ -93,7 +94,8 @@ def _assemble(state: dict[str, Any], folder: Path) -> Graph:
         features = sp.csr_array(parts, shape=(nodes, state["num_features"]))
     ids = None
     if state["has_ids"]:
-        ids = pq.read_table(folder / "ids.parquet")["id"].combine_chunks()
+        with (folder / "ids.parquet").open("rb") as file:
+            ids = pq.read_table(file)["id"].combine_chunks()
     columns = state["feature_columns"]
     return Graph(
         indptr=arrays["indptr"],

@@ -40,10 +40,13 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path} is empty")
 
 
-def read_bytes(path: Path) -> bytes:
-    """The whole file, gzip undone (told by its first two bytes, not by its name)."""
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """The whole file, or its first ``most`` bytes up to the end of a line; gzip undone (told by its first two bytes,
+    not by its name)."""
     check_file(path)
     try:
+        if most is not None:
+            return _whole_lines(path, most)
         data = path.read_bytes()
         return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -52,12 +55,25 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def read_text(path: Path) -> TextFile:
+def _whole_lines(path: Path, most: int) -> bytes:
+    with path.open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+        raw.seek(0)
+        with gzip.open(raw) if packed else raw as file:
+            data: bytes = file.read(most + 1)
+    if len(data) <= most:
+        return data
+    ends = [match.end() for match in LINE_BREAK.finditer(data, 0, most)]
+    return data[: ends[-1]] if ends else data[:most]
+
+
+def read_text(path: Path, most: int | None = None) -> TextFile:
     """Set aside a UTF-8 byte-order mark and the leading lines that are empty or start with '#'.
 
-    A '#' in a later line is part of an id. Raises InputError for a missing, empty, binary or UTF-16 file.
+    A '#' in a later line is part of an id. ``most``: as `read_bytes`. Raises InputError for a missing, empty, binary or
+    UTF-16 file.
     """
-    data = read_bytes(path)
+    data = read_bytes(path, most)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is UTF-16 text: save it as UTF-8")
     if data.startswith(_BINARY):

@@ -25,13 +25,19 @@ def check_suffix(path: Path, suffixes: Sequence[str] = TABLES) -> None:
         raise InputError(f"{path}: the name must end in one of {', '.join(suffixes)}")
 
 
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Into an open file: pyarrow takes a path that begins with a tilde for one at home, and a URL for a server."""
+    with path.open("wb") as file:
+        pq.write_table(table, file)
+
+
 def write_table(path: Path, table: pa.Table) -> None:
     """By the end of the file's name. CSV has quotes where a title or text needs them, and none elsewhere: pyarrow by
     itself quotes every one, which tools that split lines at commas take for part of it."""
     check_suffix(path)
     with atomic_write(path) as aside:
         if path.suffix.lower() == ".parquet":
-            pq.write_table(table, aside)
+            write_parquet(table, aside)
             return
         texts = [column for column in table.columns if pa.types.is_string(column.type)]
         special = any(pc.any(pc.match_substring_regex(text, _SPECIAL)).as_py() for text in texts)

@@ -33,7 +33,7 @@ def write_embeddings(path: Path, ids: pa.StringArray, embeddings: np.ndarray) ->
         write_table(path, pa.table({"id": ids, **{name: embeddings[:, j] for j, name in enumerate(names)}}))
         return
     schema = pa.schema([("id", pa.string()), *((name, pa.float32()) for name in names)])
-    with atomic_write(path) as aside, pq.ParquetWriter(aside, schema) as writer:
+    with atomic_write(path) as aside, aside.open("wb") as file, pq.ParquetWriter(file, schema) as writer:
         for start in range(0, len(embeddings), _PIECE):
             columns = np.ascontiguousarray(embeddings[start : start + _PIECE].T)
             writer.write_table(pa.table([ids[start : start + _PIECE], *columns], schema=schema))

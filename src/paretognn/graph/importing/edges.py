@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from paretognn.errors import InputError
-from paretognn.graph.edge_table import choose_ends
+from paretognn.graph.edge_table import edge_columns
 from paretognn.graph.graph import Counts
 from paretognn.graph.ids import listed
-from paretognn.graph.importing.scan import IDS, Scan, batches, quoted
+from paretognn.graph.importing.scan import IDS, Scan, batches
 from paretognn.graph.importing.staging import Writer
 from paretognn.graph.summary import hub_share
 from paretognn.graph.table_options import TableOptions
@@ -31,8 +31,10 @@ def write_edges(
     n = nodes["nodes"]
     if n >= _MOST:
         raise InputError(f"{nodes_name}: {n:,} nodes; a store has at most {_MOST - 1:,}")
-    weight = scan.find(options.weight_column, "weight", flag="--weight-column")
-    rows, loops, zero = _join(scan, options, weight, n, nodes_name, folder)
+    source, target, weight = edge_columns(scan.head, options)
+    for end in (source, target):
+        scan.require(end, IDS, "is no end of an edge: text and whole numbers are")
+    rows, loops, zero = _join(scan, source, target, weight, n, nodes_name, folder)
     labels = np.fromfile(folder / "labels.bin", np.int64) if "labels" in nodes["parts"] else None
     pairs = _Pairs(n, labels, weight is not None)
     # One number a direction of a row: the pair, and whether it is as it was given. Sorted, equal pairs are neighbours.
@@ -78,24 +80,19 @@ def write_edges(
 
 
 def _join(
-    scan: Scan, options: TableOptions, weight: str | None, n: int, nodes_name: str, folder: Path
+    scan: Scan, source: str, target: str, weight: str | None, n: int, nodes_name: str, folder: Path
 ) -> tuple[int, int, int]:
     """Make the table ``joined`` of the places s, t of both ends and the weight w; how many rows it has, of those the
     self-loops, and of the others those of weight 0. InputError for an end that is no node, and for a weight that is
     none."""
     database = scan.database
-    source = scan.find(options.source_column, "source", "src", flag="--source-column")
-    target = scan.find(options.target_column, "target", "dst", flag="--target-column")
-    source, target = choose_ends([name for name in scan.kinds if name != weight], source, target, scan.where)
-    for end in (source, target):
-        scan.require(end, IDS, "is no end of an edge: text and whole numbers are")
     with pa.ipc.open_file(pa.memory_map(str(folder / "ids.arrow"))) as content:
         places = pa.table({"id": content.read_all()["id"], "place": np.arange(n)})
     database.register("places", places)
     database.execute("CREATE TEMP TABLE ids AS SELECT id, place FROM places")
     database.unregister("places")
-    ends = f"CAST({quoted(source)} AS VARCHAR) AS s, CAST({quoted(target)} AS VARCHAR) AS t"
-    number = "NULL::DOUBLE" if weight is None else f"CAST(TRY_CAST({quoted(weight)} AS FLOAT) AS DOUBLE)"
+    ends = f"{scan.column(source)} AS s, {scan.column(target)} AS t"
+    number = "NULL::DOUBLE" if weight is None else f"CAST({scan.number(weight)} AS DOUBLE)"
     database.execute(
         f"CREATE TEMP TABLE joined AS SELECT a.place AS s, b.place AS t, w FROM (SELECT {ends}, {number} AS w "
         f"FROM {scan.sql}) e LEFT JOIN ids a ON e.s = a.id LEFT JOIN ids b ON e.t = b.id"

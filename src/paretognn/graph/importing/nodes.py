@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from paretognn.errors import InputError
-from paretognn.graph.importing.scan import IDS, NUMBERS, Scan, quoted, require_filled
+from paretognn.graph.importing.scan import IDS, NUMBERS, Scan, require_filled
 from paretognn.graph.importing.staging import Writer
 from paretognn.graph.labels import encode_labels
 from paretognn.graph.mapped import Part
+from paretognn.graph.node_table import choose_features, id_column
 from paretognn.graph.table_options import TableOptions
 
 
@@ -22,17 +23,12 @@ class NodeTable:
     """Which column is what."""
 
     def __init__(self, scan: Scan, options: TableOptions) -> None:
-        self.scan = scan
-        names = list(scan.kinds)
-        self.key = scan.find(options.id_column, "id", "node_id", flag="--id-column") or names[0]
-        self.label = scan.find(options.label_column, "label", flag="--label-column")
-        if self.label == self.key:
-            self.label = None
-        for flag, asked in (("--feature-columns", options.feature_columns), ("--drop-columns", options.drop_columns)):
-            for name in asked:
-                scan.find(name, flag=flag)
-        left = [name for name in names if name not in (self.key, self.label, *options.drop_columns)]
-        self.features = [name for name in left if name in options.feature_columns or not options.feature_columns]
+        self.scan, head = scan, scan.head
+        self.key = id_column(head, options)
+        label = head.find(options.label_column, "label", flag="--label-column")
+        self.label = None if label == self.key else label
+        left = [name for name in head.names if name not in (self.key, self.label, head.index_column)]
+        self.features, _ = choose_features(head, left, (self.key, self.label), options)
         scan.require(self.key, IDS, "is no id: text and whole numbers are")
         for name in self.features if not scan.text else ():  # a column of text is numeric where its values are
             scan.require(name, NUMBERS, "is not numeric; leave it out with --drop-columns, or encode it before")
@@ -40,22 +36,21 @@ class NodeTable:
     def require_unique(self) -> None:
         """InputError for an id that comes twice."""
         found = self.scan.database.execute(
-            f"SELECT CAST({quoted(self.key)} AS VARCHAR), count(*) FROM {self.scan.sql} GROUP BY 1 "
-            "HAVING count(*) > 1 LIMIT 1"
+            f"SELECT {self.scan.column(self.key)}, count(*) FROM {self.scan.sql} GROUP BY 1 HAVING count(*) > 1 LIMIT 1"
         ).fetchall()
         for text, times in found:
             raise InputError(f"{self.scan.where}: id '{text}' comes {times} times; ids must be unique")
 
     def write(self, folder: Path) -> dict[str, Any]:
         """The files of the store that are the nodes', and what is known of them."""
-        label = "NULL" if self.label is None else f"CAST({quoted(self.label)} AS VARCHAR)"
-        numbers = "".join(f", TRY_CAST({quoted(name)} AS FLOAT)" for name in self.features)
+        label = "NULL" if self.label is None else self.scan.column(self.label)
+        numbers = "".join(f", {self.scan.number(name)}" for name in self.features)
         ids: list[pa.Array] = []
         labels: list[pa.Array] = []
         columns, count = len(self.features), 0
         kind = _FeatureKind(columns)
         with Writer(folder / "features.bin", "float32", (columns,)) as writer:
-            for batch in self.scan.batches(f"CAST({quoted(self.key)} AS VARCHAR), {label}{numbers}"):
+            for batch in self.scan.batches(f"{self.scan.column(self.key)}, {label}{numbers}"):
                 require_filled(batch.column(0), f"{self.scan.where}: the id column '{self.key}'", count)
                 ids.append(batch.column(0))
                 labels.append(batch.column(1).cast(pa.string()))

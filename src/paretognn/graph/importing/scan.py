@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paretognn.errors import InputError, suggest
+from paretognn.errors import InputError
+from paretognn.graph.csv_table import CsvTable
+from paretognn.graph.table import Table
 
 ROWS = 1 << 16
 """Rows of a batch."""
+HEAD = 1 << 20
+"""Bytes of a file of text that are looked at to tell its columns."""
+_GLOB = re.compile(r"[*?\[]")
 _TABLES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _WHOLE = (
     "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT",
@@ -24,23 +30,27 @@ IDS = (*_WHOLE, "VARCHAR")
 
 
 class Scan:
-    """sql : the table in a query. kinds : DuckDB's type by column. InputError where DuckDB cannot open it."""
+    """head : what the beginning of a file tells: the columns, and how text is delimited. sql : the table in a query.
+    kinds : DuckDB's type by column. InputError where DuckDB cannot open it."""
 
-    def __init__(self, database: Any, files: list[Path], where: Path, header: str) -> None:
-        self.database, self.where = database, where
-        self.text = _is_text(files)
-        self.sql = _sql(files, header)
+    def __init__(self, database: Any, files: list[Path], where: Path, head: Table) -> None:
+        self.database, self.where, self.head = database, where, head
+        self.text = isinstance(head, CsvTable)
+        self.sql = _sql(files, head)
         described = database.execute(f"DESCRIBE SELECT * FROM {self.sql}").fetchall()
-        self.kinds: dict[str, str] = {name: kind for name, kind, *_ in described}
+        # DuckDB renames columns that differ in letter case alone; their order stays.
+        self._stored = dict(zip(head.names, (name for name, *_ in described), strict=True))
+        self.kinds: dict[str, str] = dict(zip(head.names, (kind for _, kind, *_ in described), strict=True))
 
-    def find(self, asked: str | None, *usual: str, flag: str) -> str | None:
-        """The column that was asked for, else the first of the usual ones that is there. InputError for one that is
-        asked for and not there."""
-        if asked is None:
-            return next((name for name in usual if name in self.kinds), None)
-        if asked not in self.kinds:
-            raise InputError(f"{self.where}: has no column '{asked}' ({flag}){suggest(asked, self.kinds)}")
-        return asked
+    def column(self, name: str) -> str:
+        """The column in a query, as text."""
+        return f"CAST({quoted(self._stored[name])} AS VARCHAR)"
+
+    def number(self, name: str) -> str:
+        """The column in a query, as a float32; NULL where it is none."""
+        stored = quoted(self._stored[name])
+        # DuckDB would push a plain cast into its reader of text, which fails where this must not.
+        return f"TRY_CAST(trim({stored}) AS FLOAT)" if self.text else f"TRY_CAST({stored} AS FLOAT)"
 
     def require(self, name: str, kinds: tuple[str, ...], fault: str) -> None:
         """InputError with ``fault`` unless the column is of one of the kinds."""
@@ -84,10 +94,9 @@ def opened(staging: Path, memory: int) -> Iterator[Any]:
     try:
         yield database
     except duckdb.Error as error:
-        text = " ".join(str(error).split())
         if isinstance(error, duckdb.OutOfMemoryException):
             raise InputError(f"the import needs more than {memory >> 20} MiB for DuckDB: raise --memory") from None
-        raise InputError(f"the tables cannot be read: {text[:300]}") from None
+        raise InputError(_fault(str(error))) from None
     finally:
         database.close()
         shutil.rmtree(spill, ignore_errors=True)
@@ -109,13 +118,41 @@ def files_of(path: Path) -> list[Path]:
     return [path]
 
 
+def largest(files: list[Path]) -> Path:
+    """The file whose head tells the columns: some writers leave empty ones beside it."""
+    return max(files, key=lambda file: file.stat().st_size)
+
+
 def _is_text(files: list[Path]) -> bool:
     return not files[0].name.lower().endswith(".parquet")
 
 
-def _sql(files: list[Path], header: str) -> str:
-    listed_files = "[" + ", ".join("'" + str(file).replace("'", "''") + "'" for file in files) + "]"
-    if not _is_text(files):
+def _sql(files: list[Path], head: Table) -> str:
+    listed_files = "[" + ", ".join(_text(_GLOB.sub(r"[\g<0>]", str(file))) for file in files) + "]"
+    if not isinstance(head, CsvTable):
         return f"read_parquet({listed_files})"
-    titles = "" if header == "auto" else f", header = {'true' if header == 'yes' else 'false'}"
-    return f"read_csv({listed_files}, all_varchar = true, nullstr = ''{titles})"
+    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(head.names)))
+    return (
+        f"read_csv({listed_files}, auto_detect = false, delim = {_text(head.delimiter)}, quote = '\"', escape = '\"', "
+        f"header = {'true' if head.titled else 'false'}, skip = {head.lines_before}, nullstr = '', "
+        f"columns = {{{columns}}})"
+    )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _fault(text: str) -> str:
+    """What DuckDB says against a table, in one line; of delimited text with file and line."""
+    line, file = re.search(r"CSV Error on Line: (\d+)", text), re.search(r"^ *file = (.*)$", text, re.MULTILINE)
+    if line is None:
+        return f"the tables cannot be read: {' '.join(text.split())[:300]}"
+    where = f"{file[1] if file else 'a table'}: line {line[1]}"
+    if counts := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return f"{where} has {counts[2]} column(s), where {counts[1]} are expected"
+    if "unterminated quote" in text:
+        return f"{where}: is a quote left open?"
+    if "not utf-8" in text:
+        return f"{where} is not UTF-8 text"
+    return f"{where}: {' '.join(text.split())[:200]}"

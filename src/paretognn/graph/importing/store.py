@@ -11,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from paretognn.atomic import atomic_write, writing
 from paretognn.errors import InputError
+from paretognn.graph.edge_table import open_edge_table
 from paretognn.graph.importing.edges import write_edges
 from paretognn.graph.importing.nodes import NodeTable
-from paretognn.graph.importing.scan import Scan, files_of, opened
+from paretognn.graph.importing.scan import HEAD, Scan, files_of, largest, opened
 from paretognn.graph.importing.staging import Stages, Writer
 from paretognn.graph.mapped import FACTS, PARTS, VERSION, Part, is_store, store_digest
 from paretognn.graph.metis import metis_parts
+from paretognn.graph.node_table import open_node_table
 from paretognn.graph.table_options import TableOptions
 from paretognn.lock import locked
 
@@ -74,7 +78,8 @@ def _staged(
     staging.mkdir(parents=True, exist_ok=True)
     stages = Stages(staging, {"version": VERSION, "options": asdict(options), "files": seen})
     with opened(staging, memory) as database:
-        table = NodeTable(Scan(database, node_files, nodes, options.header), options)
+        head = open_node_table(largest(node_files), options, most=HEAD)
+        table = NodeTable(Scan(database, node_files, nodes, head), options)
         known = stages.done("nodes")
         if known is None:
             say("reading nodes")
@@ -85,7 +90,13 @@ def _staged(
         linked = stages.done("edges")
         if linked is None:
             say("joining and sorting edges")
-            scan = Scan(database, edge_files, edges, options.header)
+            with pa.ipc.open_file(pa.memory_map(str(staging / "ids.arrow"))) as content:
+                ids = content.read_all()["id"]
+
+            def is_node(text: str, ids: pa.ChunkedArray = ids) -> bool:
+                return bool(pc.index(ids, text).as_py() >= 0)
+
+            scan = Scan(database, edge_files, edges, open_edge_table(largest(edge_files), options, is_node, HEAD))
             linked = stages.finish("edges", write_edges(scan, options, known, nodes.name, staging))
     found = {**known["parts"], **linked["parts"]}
     if divided is not None:
