@@ -25,6 +25,10 @@ def test_partners_of_a_node_come_by_the_users_ids(trained, capsys, command):
     assert run([command, str(folder / "R"), "--id", "007", "-k", "3"]) == 0
     shown = capsys.readouterr().out
     assert all(row["id"] in shown for row in rows)
+    asked = [command, str(folder / "R"), "--id", "007", "-k", "3", "--out", str(folder / "x.csv"), "--json"]
+    assert run(asked) == 0
+    assert json.loads(capsys.readouterr().out) == {"out": str(folder / "x.csv"), "rows": 3}
+    assert run([command, str(folder / "R"), "--id", "\udcff"]) == 2
     assert run([command, str(folder / "R"), "--id", "0007"]) == 2
     assert "no such node" in capsys.readouterr().err
 

@@ -1,6 +1,8 @@
 """Dialects, headers and damaged files: cases C17 and C18."""
 
+import bz2
 import gzip
+import lzma
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -119,6 +121,8 @@ def test_c17_a_headerless_node_table_keeps_its_first_node(desk):
         ("source,target\na," + "b" * 200_000, "not a table of delimited text: field larger"),
         (b"PK\x03\x04\x14\x00\x06\x00xl/workbook.xml", "is a spreadsheet .or other binary file.: save it as CSV or"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "is a spreadsheet"),
+        (bz2.compress(b"id,x\na,1\n"), "is packed otherwise than by gzip"),
+        (lzma.compress(b"id,x\na,1\n"), "is packed otherwise than by gzip"),
         (
             "who,whom\n",
             "edges.csv has no rows below its first line 'who,whom'; if that is a row itself, say --header no",

@@ -30,7 +30,7 @@ def row_of(graph: Graph, name: str) -> int:
     try:
         row = graph.id_array().index(name).as_py()
     except UnicodeEncodeError:  # bytes that are no UTF-8 text, as no id is
-        row = -1
+        row, name = -1, ascii(name)
     if row < 0:
         raise InputError(f"--id {name}: the run has no such node")
     return int(row)
@@ -50,6 +50,8 @@ def answer(columns: dict[str, Any], path: Path | None, as_json: bool) -> None:
     if path is not None:
         write_table(path, table)
         say(f"wrote {path}: {table.num_rows:,} rows")
+        if as_json:
+            print_json({"out": str(path), "rows": table.num_rows})
     elif as_json:
         print_json(table.to_pylist())
     else:

@@ -9,7 +9,7 @@ import typer
 from paretognn.atomic import WriteError, atomic_write
 from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.completion import device_names
-from paretognn.cli.console import digests, reasons, say, score_table
+from paretognn.cli.console import digests, reasons, say, score_table, warnings_said
 from paretognn.cli.console import out as output
 from paretognn.cli.device import choose_device
 from paretognn.cli.live import Terminal
@@ -82,6 +82,8 @@ def command(
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, not {seeds}")
     chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks is not None else ALL
+    if out is not None and out.is_dir():
+        raise InputError(f"{out}: is a folder; --out names the JSON file to write")
     if not chosen:
         raise InputError(f"--tasks names none; known: {', '.join(ALL)}")
     if run is not None:
@@ -101,7 +103,7 @@ def command(
         path: Path | None = out or (folder.evaluation_file if whole else None)
     else:
         assert embeddings is not None
-        with PrivatePeak() as peak:
+        with PrivatePeak() as peak, warnings_said():
             result = _judge_file(embeddings, source, chosen, seeds, split, link_split, controls, region)
         name, path = embeddings.stem, out
     say(f"{peak}")

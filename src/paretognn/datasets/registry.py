@@ -85,6 +85,8 @@ def dataset_names() -> list[str]:
 
 def dataset_entry(name: str) -> DataSet:
     """The row of a data set; `InputError` for an unknown one. Case and ``_`` are forgiven."""
+    if not isinstance(name, str):
+        raise InputError(f"a data set is named by text, not {name!r}; `paretognn datasets` lists them all")
     key = name.strip().lower()
     key = key if key in DATASETS else key.replace("_", "-")
     if key not in DATASETS:

@@ -15,6 +15,8 @@ LINE_BREAK = re.compile(rb"\r\n|\r|\n")
 _BINARY = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"SQLite format 3", b"\x89HDF", b"\x93NUMPY", b"%PDF-")
 """How new and old spreadsheets begin, and other files that are at times taken for tables. No text begins so; a byte
 that is 0, on the other hand, may be part of an id."""
+_PACKED = re.compile(rb"BZh\d1AY&SY|\x28\xb5\x2f\xfd|\xfd7zXZ\x00", re.DOTALL)
+"""How files of bzip2, Zstandard and xz begin."""
 _LEADING = re.compile(rb"(?:#[^\r\n]*(?:\r\n|\r|\n|\Z)|\r\n|\r|\n)*")
 
 
@@ -76,6 +78,8 @@ def read_text(path: Path, most: int | None = None) -> TextFile:
     data = read_bytes(path, most)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise InputError(f"{path} is UTF-16 text: save it as UTF-8")
+    if _PACKED.match(data):
+        raise InputError(f"{path} is packed otherwise than by gzip: unpack it")
     if data.startswith(_BINARY):
         raise InputError(f"{path} is a spreadsheet (or other binary file): save it as CSV or Parquet")
     start = 3 if data[:3] == b"\xef\xbb\xbf" else 0
