@@ -221,6 +221,17 @@ def test_a_name_is_no_pattern(tmp_path):
     same(open_store(tmp_path / "store"), read_graph(tmp_path / "g[1].csv", tmp_path / "e*.csv"))
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_names_of_folders_are_no_columns(tmp_path, kind):
+    nodes, edges = tables(tmp_path)
+    for name, table in (("nodes", nodes), ("edges", edges)):
+        write_table(tmp_path / name / "day=1" / f"0.{kind}", table[:60])
+        write_table(tmp_path / name / "day=2" / f"0.{kind}", table[60:])
+        write_table(tmp_path / f"{name}.{kind}", table)
+    import_tables(tmp_path / "nodes", tmp_path / "edges", tmp_path / "store", TableOptions())
+    same(open_store(tmp_path / "store"), read_graph(tmp_path / f"nodes.{kind}", tmp_path / f"edges.{kind}"))
+
+
 def test_empty_parts_beside_full_ones_are_no_matter(tmp_path):
     (tmp_path / "nodes").mkdir()
     (tmp_path / "nodes" / "0.csv").write_text("id,f0,label\n")

@@ -130,12 +130,12 @@ def _is_text(files: list[Path]) -> bool:
 def _sql(files: list[Path], head: Table) -> str:
     listed_files = "[" + ", ".join(_text(_GLOB.sub(r"[\g<0>]", str(file))) for file in files) + "]"
     if not isinstance(head, CsvTable):
-        return f"read_parquet({listed_files})"
+        return f"read_parquet({listed_files}, hive_partitioning = false)"
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(head.names)))
     return (
         f"read_csv({listed_files}, auto_detect = false, delim = {_text(head.delimiter)}, quote = '\"', escape = '\"', "
         f"header = {'true' if head.titled else 'false'}, skip = {head.lines_before}, nullstr = '', "
-        f"columns = {{{columns}}})"
+        f"hive_partitioning = false, columns = {{{columns}}})"
     )
 
 
