@@ -232,6 +232,16 @@ def test_names_of_folders_are_no_columns(tmp_path, kind):
     same(open_store(tmp_path / "store"), read_graph(tmp_path / f"nodes.{kind}", tmp_path / f"edges.{kind}"))
 
 
+@pytest.mark.parametrize("other", ["f0,id,label\n9,e,x\n", "e,9,x\n", "# a comment\nid,f0,label\ne,9,x\n"])
+def test_files_of_a_table_begin_alike(tmp_path, other):
+    (tmp_path / "nodes").mkdir()
+    (tmp_path / "nodes" / "0.csv").write_text(NODES + "k,1,y\nl,1,y\n")
+    (tmp_path / "nodes" / "1.csv").write_text(other)
+    (tmp_path / "e.csv").write_text(EDGES)
+    with pytest.raises(InputError, match=r"1\.csv: its first lines are not those of 0\.csv"):
+        import_tables(tmp_path / "nodes", tmp_path / "e.csv", tmp_path / "store", TableOptions())
+
+
 def test_empty_parts_beside_full_ones_are_no_matter(tmp_path):
     (tmp_path / "nodes").mkdir()
     (tmp_path / "nodes" / "0.csv").write_text("id,f0,label\n")

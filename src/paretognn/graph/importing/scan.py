@@ -15,6 +15,7 @@ import pyarrow as pa
 from paretognn.errors import InputError
 from paretognn.graph.csv_table import CsvTable
 from paretognn.graph.table import Table
+from paretognn.graph.text_file import LINE_BREAK, read_text
 
 ROWS = 1 << 16
 """Rows of a batch."""
@@ -36,6 +37,8 @@ class Scan:
     def __init__(self, database: Any, files: list[Path], where: Path, head: Table) -> None:
         self.database, self.where, self.head = database, where, head
         self.text = isinstance(head, CsvTable)
+        if isinstance(head, CsvTable):
+            _require_alike(files, head)
         self.sql = _sql(files, head)
         described = database.execute(f"DESCRIBE SELECT * FROM {self.sql}").fetchall()
         # DuckDB renames columns that differ in letter case alone; their order stays.
@@ -125,6 +128,23 @@ def largest(files: list[Path]) -> Path:
 
 def _is_text(files: list[Path]) -> bool:
     return not files[0].name.lower().endswith(".parquet")
+
+
+def _require_alike(files: list[Path], head: CsvTable) -> None:
+    """InputError for a file of text that begins otherwise than the one that tells the columns: DuckDB skips as many
+    lines of each, and takes columns by their place."""
+
+    def beginning(file: Path) -> tuple[int, bytes]:
+        text = read_text(file, HEAD)
+        return text.lines_before, LINE_BREAK.split(bytes(text.body), maxsplit=1)[0] if head.titled else b""
+
+    expected = beginning(head.path)
+    for file in files:
+        if file.stat().st_size and beginning(file) != expected:
+            raise InputError(
+                f"{file}: its first lines are not those of {head.path.name}; the files of a table have the same "
+                "columns in the same order"
+            )
 
 
 def _sql(files: list[Path], head: Table) -> str:
