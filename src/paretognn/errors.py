@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class InputError(ValueError):
@@ -46,3 +47,11 @@ def _short_for(name: str, full: str) -> bool:
     words = re.split(r"[^A-Za-z0-9]+", full.rpartition(".")[2])
     initials = "".join(word[:1] for word in words)
     return len(name) > 1 and (full.endswith((f"_{name}", f"-{name}", f".{name}")) or initials == name)
+
+
+def require_utf8(path: Path) -> None:
+    """InputError for a name that is not UTF-8 text, which libraries of other languages cannot open."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{str(path)!a}: the name is not UTF-8 text; rename it, or choose another") from None

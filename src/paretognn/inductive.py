@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from paretognn.errors import InputError
 from paretognn.graph import Graph, TableOptions, merge_graphs, read_rows
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder
+
+CHOICES = ("feature_columns", "drop_columns", "categorical")
+"""Options of tables that choose their features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +30,16 @@ def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -
     """Embed the rows of a new node table, in its order (of edges alone: their ends).
 
     Tables may name nodes of the training graph as neighbours: those, and what lies around them, come from
-    the run's copy. Other sources are graphs of their own. Raises InputError where columns do not fit.
+    the run's copy. Other sources are graphs of their own. Raises InputError where columns do not fit, and for options
+    that choose features: those are the training graph's, and other columns are left out.
     """
     source.check()
+    for name in CHOICES:
+        if source.options.get(name):
+            raise InputError(
+                f"--{name.replace('_', '-')}: the features of new nodes are the columns that the run was trained on, "
+                "and other columns are left out; leave the option out"
+            )
     if source.edges is None:
         graph = source.load()
         return NewEmbeddings(graph.id_array(), trained.embed(graph), graph.warnings)

@@ -34,6 +34,11 @@ class GraphSource:
     def given(self) -> bool:
         return any((self.dataset, self.nodes, self.edges, self.graph))
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The user's own, that it is read from."""
+        return tuple(Path(path) for path in (self.nodes, self.edges, self.graph) if path is not None)
+
     def check(self) -> None:
         """InputError unless exactly one kind of source is named."""
         kinds = [
@@ -79,6 +84,12 @@ class GraphSource:
         ):
             raise InputError(f"{where}: corrupt (it does not say where the graph came from)")
         return cls(**content)
+
+
+def read_files(folder: RunFolder) -> list[Path]:
+    """What a run is: its files, and those that its graph came from."""
+    origin = folder.read_json(folder.graph_json).get("source")
+    return [*folder.files, *(GraphSource.from_json(origin, folder.graph_json).files if origin else ())]
 
 
 def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:

@@ -68,6 +68,20 @@ def test_new_tables_must_have_the_training_columns(trained, capsys):
     assert not (folder / "new.parquet").exists()
 
 
+@pytest.mark.parametrize("option", ["--feature-columns", "--drop-columns", "--categorical"])
+def test_options_that_choose_features_have_no_place_beside_a_model(trained, capsys, option):
+    folder, _ = trained
+    (folder / "new.csv").write_text("id,x0,x1,x2,x3,more\nnew1,1,0,0,0,7\n")
+    (folder / "links.csv").write_text("source,target\nnew1,007\n")
+    new = ["embed", str(folder / "R"), "--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
+    new += ["--out", str(folder / "new.parquet")]
+    assert run([*new, option, "x0"]) == 2
+    said = f"error: {option}: the features of new nodes are the columns that the run was trained on"
+    assert said in capsys.readouterr().err
+    assert not (folder / "new.parquet").exists()
+    assert run(new) == 0
+
+
 def test_gaps_of_new_nodes_are_filled_with_the_means_of_training(trained, capsys):
     folder, _ = trained
     (folder / "links.csv").write_text("source,target\nnew1,007\nnew2,007\n")
@@ -79,7 +93,8 @@ def test_gaps_of_new_nodes_are_filled_with_the_means_of_training(trained, capsys
         new = ["--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
         assert run(["embed", str(folder / "R"), *new, *how, "--out", str(folder / f"{name}.npy")]) == 0
         made[name] = np.load(folder / f"{name}.npy")
-    assert f"column 'x0' has 1 blank, NaN or infinite value(s), filled with {mean:.6g}" in capsys.readouterr().err
+    said = "column 'x0' has 1 value(s) that are blank, NaN, infinite or above 3.4e38, filled with"
+    assert f"{said} {mean:.6g}" in capsys.readouterr().err
     np.testing.assert_allclose(made["gap"], made["filled"], atol=1e-6)
 
 

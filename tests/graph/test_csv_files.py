@@ -47,7 +47,7 @@ def test_a_message_stays_on_one_line(desk):
 
 
 def test_columns_without_a_title_are_numbered(desk):
-    with pytest.raises(InputError, match=r"column 'column_3' has 2 blank"):
+    with pytest.raises(InputError, match=r"column 'column_3' has 2 value\(s\) that are blank"):
         desk.read("id,x,\na,1,\nb,2,\n", EDGES)
     assert desk.read("id,x,\na,1,\nb,2,\n", EDGES, drop_columns="column_3").num_features == 1
 

@@ -221,6 +221,15 @@ def test_a_name_is_no_pattern(tmp_path):
     same(open_store(tmp_path / "store"), read_graph(tmp_path / "g[1].csv", tmp_path / "e*.csv"))
 
 
+@pytest.mark.parametrize("name", ["nodes", "edges", "out"])
+def test_a_name_that_is_no_text_is_said_to_be(tmp_path, name):
+    nodes, edges = written(tmp_path, "csv")
+    given = {"nodes": nodes, "edges": edges, "out": tmp_path / "store"}
+    given[name] = tmp_path / "x\udcff.csv"
+    with pytest.raises(InputError, match=r"x\\udcff\.csv': the name is not UTF-8 text"):
+        import_tables(**given, options=TableOptions())
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_names_of_folders_are_no_columns(tmp_path, kind):
     nodes, edges = tables(tmp_path)

@@ -143,11 +143,11 @@ def test_c04_pair_keys_do_not_overflow(desk):
 
 def test_c05_nodes_without_features_are_an_error_with_the_count(desk):
     nodes, edges = "id,x,y\na,1,2\nb,3,4\nc,,\n", "source,target\na,b\nb,c\n"
-    with pytest.raises(InputError, match=r"column 'x' has 1 blank.* first at node 'c'"):
+    with pytest.raises(InputError, match=r"column 'x' has 1 value.* blank.* first at node 'c'"):
         desk.read(nodes, edges)
     graph = desk.read(nodes, edges, impute="zero")
     assert graph.features.tolist() == [[1, 2], [3, 4], [0, 0]]
-    assert "column 'x' has 1 blank" in graph.warnings[0]
+    assert "column 'x' has 1 value(s) that are blank" in graph.warnings[0]
     assert "nodes c" in graph.warnings[0]
     assert desk.read(nodes, edges, impute="mean").features[2].tolist() == [2, 3]
 
@@ -234,6 +234,26 @@ def test_c16_a_text_column_may_be_the_label(desk):
     with pytest.raises(InputError, match="is not numeric") as error:
         desk.read("id,x,city,label\na,1,Rome,0\nb,2,Oslo,1\n", "source,target\na,b\n")
     assert "--label-column" not in str(error.value)
+
+
+def test_what_is_advised_for_a_column_can_be_done(desk):
+    """Lists are neither categories nor labels, and days are."""
+    edges = {"source": ["a"], "target": ["a"]}
+    with pytest.raises(InputError, match=r"it holds list.*use --drop-columns l$"):
+        desk.read({"id": ["a"], "l": pa.array([[1]])}, edges)
+    days = {"id": ["a"], "d": pa.array([0], pa.date32())}
+    with pytest.raises(InputError, match="use --drop-columns d, or --categorical d for one column a value, or --label"):
+        desk.read(days, edges)
+    assert desk.read(days, edges, categorical=["d"]).num_features == 1
+
+
+def test_a_number_too_large_for_single_precision_is_said_to_be(desk):
+    with pytest.raises(
+        InputError, match=r"has 1 value\(s\) that are blank, NaN, infinite or above 3.4e38, the first at"
+    ):
+        desk.read("id,x\na,1e308\nb,1\n", "source,target\na,b\n")
+    with pytest.raises(InputError, match=r"negative, blank, NaN, infinite or above 3.4e38"):
+        desk.read("id,x\na,1\nb,1\n", "source,target,weight\na,b,1e308\n")
 
 
 def test_a_categorical_column_of_hardly_any_equal_values_is_warned_of(desk):

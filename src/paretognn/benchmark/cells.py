@@ -13,7 +13,7 @@ from typing import Any
 
 from paretognn.atomic import PARTIAL, atomic_write
 from paretognn.benchmark.cell_file import CellFile
-from paretognn.errors import InputError
+from paretognn.errors import InputError, require_utf8
 
 DONE, FAILED, OUT_OF_MEMORY = "done", "failed", "out-of-memory"
 TRAINED, CONTROL, EMBEDDINGS = "trained", "control", "embeddings"
@@ -95,6 +95,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        require_utf8(self.path)
         self.cells = self.path / "cells"
         self.runs = self.path / "runs"
 

@@ -12,17 +12,11 @@ from paretognn.cli.console import out as output
 from paretognn.cli.console import say
 from paretognn.errors import InputError
 from paretognn.graph import Graph
-from paretognn.graph.write_table import check_suffix, write_table
+from paretognn.graph.write_table import write_table
 
 Run = Annotated[Path, typer.Argument(help="A run folder, of a finished run.")]
 Id = Annotated[str, typer.Option("--id", help="The node's id, as in your table.")]
 Out = Annotated[Path | None, typer.Option(help="File to write instead: .parquet or .csv.")]
-
-
-def check_out(path: Path | None) -> None:
-    """InputError, before any work, where the file's name does not say how to write it."""
-    if path is not None:
-        check_suffix(path)
 
 
 def row_of(graph: Graph, name: str) -> int:

@@ -41,8 +41,8 @@ NAME = "benchmark"
 HELP = """Judge methods side by side: data sets x methods x training seeds, each cell in a process of its own.
 
 What is finished is kept in the store and never run again: after Ctrl-C, a crash or a kill the same command goes on
-where it was. A cell that fails or runs out of memory is recorded as such, and the others go on; where there are
-such cells and none is finished, the exit code is 1.
+where it was. A cell that fails or runs out of memory is recorded as such, and the others go on. The exit code is 1
+where none is finished for that, and where a cell's process was killed from outside.
 
 A row from a file (--embeddings) has a link score only with --link-embeddings, from a model that saw the train pairs
 of OUT/splits/DATASET-seed0.parquet alone; the first cell of a data set writes that split.

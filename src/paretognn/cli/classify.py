@@ -6,9 +6,10 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import Out, Run, answer, check_out
+from paretognn.cli.answers import Out, Run, answer
 from paretognn.cli.as_json import AsJson
 from paretognn.cli.console import say
+from paretognn.cli.out_file import check_out
 from paretognn.downstream.labelling import label_nodes
 from paretognn.errors import InputError
 from paretognn.graph import TableOptions
@@ -39,7 +40,7 @@ def command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    check_out(out)
+    check_out(out, run, [labels])
     options = TableOptions(id_column=id_column, label_column=label_column, header=header)
     graph, units = run_embeddings(RunFolder(run))
     ids = graph.id_array()

@@ -5,8 +5,9 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import Out, Run, answer, check_out, label_column
+from paretognn.cli.answers import Out, Run, answer, label_column
 from paretognn.cli.as_json import AsJson
+from paretognn.cli.out_file import check_out
 from paretognn.downstream.clustering import k_means
 from paretognn.errors import InputError
 from paretognn.sources import run_embeddings
@@ -28,7 +29,7 @@ def command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    check_out(out)
+    check_out(out, run)
     graph, units = run_embeddings(RunFolder(run))
     if k > graph.num_nodes:
         raise InputError(f"-k {k}: the run has {graph.num_nodes} nodes, and a cluster needs one")

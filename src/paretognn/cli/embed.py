@@ -10,9 +10,9 @@ from paretognn.cli.completion import device_names
 from paretognn.cli.console import say
 from paretognn.cli.device import choose_device
 from paretognn.cli.options import takes_graph
+from paretognn.cli.out_file import check_out
 from paretognn.cluster import cluster_device, connected
 from paretognn.errors import InputError
-from paretognn.graph.write_table import check_suffix
 from paretognn.inductive import embed_new
 from paretognn.private_peak import PrivatePeak
 from paretognn.sources import GraphSource, run_graph
@@ -42,7 +42,7 @@ def command(
     ray: Annotated[bool, typer.Option(help="Embed the run's graph on the machines of a Ray cluster.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    check_suffix(out, SUFFIXES)
+    check_out(out, run, source.files, SUFFIXES)
     folder = RunFolder(run)
     if ray and source.given:
         raise InputError("--ray embeds the graph of the run, and takes no other")

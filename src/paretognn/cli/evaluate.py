@@ -14,6 +14,7 @@ from paretognn.cli.console import out as output
 from paretognn.cli.device import choose_device
 from paretognn.cli.live import Terminal
 from paretognn.cli.options import takes_graph
+from paretognn.cli.out_file import check_out
 from paretognn.downstream import ALL, load_link_split
 from paretognn.errors import InputError
 from paretognn.graph.region import REGION
@@ -82,8 +83,7 @@ def command(
     if seeds < 1:
         raise InputError(f"--seeds must be at least 1, not {seeds}")
     chosen = tuple(t.strip() for t in tasks.split(",") if t.strip()) if tasks is not None else ALL
-    if out is not None and out.is_dir():
-        raise InputError(f"{out}: is a folder; --out names the JSON file to write")
+    check_out(out, run, [embeddings, link_split, *source.files], suffixes=None)
     if not chosen:
         raise InputError(f"--tasks names none; known: {', '.join(ALL)}")
     if run is not None:

@@ -6,6 +6,7 @@ shared the work were lost, or no cell of a benchmark could be made.
 
 # No `from __future__ import annotations` here: typer reads the annotations at run time.
 import ast
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -126,7 +127,9 @@ def run(given: list[str], app: typer.Typer | None = None) -> int:
     except MemoryError:
         return _fail("out of memory; use smaller sub-graphs (--set tasks.<task>.sampler) or --preset quick")
     except OSError as error:
-        return _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+        # Files are written by `paretognn.atomic`, which names them.
+        unnamed = "standard output" if error.errno == errno.ENOSPC else "file"
+        return _fail(f"{error.filename or unnamed}: {error.strerror or error}")
 
 
 _signals: list[int] = []

@@ -5,8 +5,9 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import Id, Out, Run, answer, check_out, label_column, row_of
+from paretognn.cli.answers import Id, Out, Run, answer, label_column, row_of
 from paretognn.cli.as_json import AsJson
+from paretognn.cli.out_file import check_out
 from paretognn.downstream.recommendation import LinkRecommender
 from paretognn.sources import run_embeddings
 from paretognn.training import RunFolder
@@ -33,7 +34,7 @@ def command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    check_out(out)
+    check_out(out, run)
     graph, units = run_embeddings(RunFolder(run))
     node = row_of(graph, name)
     found, probabilities = LinkRecommender(units, graph, seed).partners(node, k)

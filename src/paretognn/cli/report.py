@@ -7,7 +7,7 @@ import typer
 
 from paretognn.cli.as_json import AsJson, print_json
 from paretognn.cli.console import say, warnings_said
-from paretognn.errors import InputError
+from paretognn.cli.out_file import check_out
 from paretognn.training import RunFolder
 
 NAME = "report"
@@ -29,8 +29,8 @@ def command(
     from paretognn.report import read_run, write_report
 
     path = out or runs[0] / "report.html"
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; --out names a file")
+    for folder in runs:
+        check_out(path, folder, suffixes=None)
     with warnings_said():
         read = [read_run(RunFolder(run)) for run in runs]
         for folder, run in zip(runs, read, strict=True):

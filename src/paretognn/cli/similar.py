@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from paretognn.cli.answers import Id, Out, Run, answer, check_out, label_column, row_of
+from paretognn.cli.answers import Id, Out, Run, answer, label_column, row_of
 from paretognn.cli.as_json import AsJson
+from paretognn.cli.out_file import check_out
 from paretognn.downstream.nearest import nearest
 from paretognn.sources import run_embeddings
 from paretognn.training import RunFolder
@@ -29,7 +30,7 @@ def command(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    check_out(out)
+    check_out(out, run)
     graph, units = run_embeddings(RunFolder(run))
     found, cosines = nearest(units, np.array([row_of(graph, name)]), k)
     columns = {"id": graph.id_array().take(pa.array(found[0])), "cosine": pa.array(cosines[0])}

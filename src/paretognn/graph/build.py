@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from paretognn.errors import InputError
 from paretognn.graph.graph import Counts, FeatureColumn, Features, Graph
 from paretognn.graph.ids import listed, shown
+from paretognn.graph.numbers import NOT_FINITE
 
 
 def build_graph(
@@ -60,7 +61,7 @@ def build_graph(
         if bad.any():
             first = int(np.flatnonzero(bad)[0])
             raise InputError(
-                f"{int(bad.sum())} edge weight(s) are negative, NaN or infinite; "
+                f"{int(bad.sum())} edge weight(s) are negative, {NOT_FINITE}; "
                 f"the first is {weights[first]} in edge {first + 1}"
             )
         zero = keep & (weights == 0)
@@ -142,7 +143,7 @@ SPARSE_BELOW = 0.25
 def as_features(
     features: Any, ids: pa.StringArray | None = None, columns: tuple[FeatureColumn, ...] | None = None
 ) -> Features:
-    """Float32 features, sparse kept sparse; `InputError` where a value is no number, NaN or infinite.
+    """Float32 features, sparse kept sparse; `InputError` where a value is no finite number.
 
     ids [N] and columns [D] name the place in an error, where there are any. The input is not changed.
     """
@@ -179,4 +180,4 @@ def _not_finite(
 ) -> str:
     node = row if ids is None else shown(ids[row].as_py())
     title = column if columns is None else f"'{shown(columns[column].name)}'"
-    return f"features: {count} value(s) are NaN or infinite; the first is in column {title} of node '{node}'"
+    return f"features: {count} value(s) are {NOT_FINITE}; the first is in column {title} of node '{node}'"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paretognn.errors import InputError
 from paretognn.graph.ids import check_filled, listed
-from paretognn.graph.numbers import NotNumericError, to_numbers
+from paretognn.graph.numbers import NOT_FINITE, NotNumericError, to_numbers
 from paretognn.graph.open_table import open_table
 from paretognn.graph.table import Table
 from paretognn.graph.table_options import TableOptions
@@ -81,7 +81,7 @@ def _weights(table: Table, name: str, column: pa.ChunkedArray) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if len(bad):
         raise InputError(
-            f"{table.path}: {len(bad)} weight(s) in column '{name}' are negative, blank, NaN or infinite; "
+            f"{table.path}: {len(bad)} weight(s) in column '{name}' are negative, blank, {NOT_FINITE}; "
             f"the first is {weights[bad[0]]} in {table.place(int(bad[0]))}"
         )
     return weights

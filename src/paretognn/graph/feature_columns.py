@@ -15,7 +15,7 @@ from paretognn.graph.build import SPARSE_BELOW
 from paretognn.graph.graph import FeatureColumn, Features
 from paretognn.graph.ids import listed, shown
 from paretognn.graph.labels import natural_order
-from paretognn.graph.numbers import NotNumericError, to_numbers
+from paretognn.graph.numbers import NOT_FINITE, NotNumericError, to_numbers
 from paretognn.graph.table import Table
 
 SPARSE_FROM = 1 << 18
@@ -96,12 +96,13 @@ class FeatureReader:
             return
         name, fault = next(iter(faults.items()))
         node = shown(self._ids[fault.row].as_py())
-        label = "" if self._labelled else f", or --label-column {name} where it is the label"
+        one_hot = f", or --categorical {name} for one column a value" if _writable(data[name]) else ""
+        label = "" if self._labelled or not one_hot else f", or --label-column {name} where it is the label"
         others = list(faults)[1:]
         also = f"; {len(others)} more such column(s): {listed(pa.array(others))}" if others else ""
         raise InputError(
             f"{self._table.path}: column '{name}' is not numeric: {fault.what}, the first {fault.value!r} at "
-            f"node '{node}'; use --drop-columns {name}, or --categorical {name} for one column a value{label}{also}"
+            f"node '{node}'; use --drop-columns {name}{one_hot}{label}{also}"
         )
 
     def _number(self, name: str, column: pa.ChunkedArray) -> _Column:
@@ -109,7 +110,7 @@ class FeatureReader:
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             nodes = self._ids.take(pa.array(bad[:5]))
-            said = f"column '{name}' has {len(bad)} blank, NaN or infinite value(s)"
+            said = f"column '{name}' has {len(bad)} value(s) that are blank, {NOT_FINITE}"
             if self._impute is None:
                 raise InputError(
                     f"{self._table.path}: {said}, the first at node '{shown(nodes[0].as_py())}'; "
@@ -148,6 +149,15 @@ class FeatureReader:
         order = np.argsort(found, kind="stable").astype(np.int32)
         ends = np.searchsorted(found[order], np.arange(len(categories) + 1))
         return [(order[start:end], np.ones(end - start, dtype=np.float32)) for start, end in pairwise(ends)]
+
+
+def _writable(column: pa.ChunkedArray) -> bool:
+    """Whether its values can be written as text, and so be categories or labels."""
+    try:
+        column.slice(0, 1).cast(pa.string())
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def _stored_as_number(column: pa.ChunkedArray) -> bool:

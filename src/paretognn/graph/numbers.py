@@ -14,6 +14,10 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$|^[+-]?(?i:inf|in
 _PLAIN = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
 
 
+NOT_FINITE = "NaN, infinite or above 3.4e38"
+"""What is no finite number in single precision."""
+
+
 class NotNumericError(Exception):
     """A column holds something that is no number: how much of it, where first, and what stands there."""
 

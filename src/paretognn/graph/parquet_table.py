@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from paretognn.errors import InputError
+from paretognn.errors import InputError, require_utf8
 from paretognn.graph.numbers import is_text
 from paretognn.graph.table import Table, one_line
 from paretognn.graph.text_file import check_file
@@ -30,6 +30,7 @@ class ParquetTable(Table):
 
     def __init__(self, path: Path) -> None:
         check_file(path)
+        require_utf8(path)
         self.path = path
         try:
             self._file = pq.ParquetFile(path)

@@ -19,7 +19,7 @@ class TableOptions:
     drop_columns : columns that are not features.
     categorical : columns to be one-hot encoded.
     add_missing_nodes : add nodes that only edges name, with zero features, instead of an error.
-    impute : None (a blank, NaN or infinite feature is an error), ``zero`` or ``mean``.
+    impute : None (a feature that is blank or no finite number is an error), ``zero`` or ``mean``.
     header : ``auto``, ``yes`` or ``no``: whether the first line of CSV files names the columns.
 
     Raises InputError for values outside of these.

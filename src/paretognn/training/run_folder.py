@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from paretognn.atomic import PARTIAL, atomic_write, sweep
-from paretognn.errors import InputError
+from paretognn.errors import InputError, require_utf8
 from paretognn.graph import Graph, load_graph, save_graph
 from paretognn.lock import locked
 from paretognn.training.config import TrainConfig, make_config, read_config_file
@@ -23,11 +23,13 @@ class RunFolder:
     """Paths and readers of one run.
 
     config.yaml, packages.json (where other packages are needed), graph.json, graph/, search.json, checkpoints/,
-    metrics.jsonl, model.safetensors, embeddings.parquet, link/, evaluation.json, cost.json.
+    metrics.jsonl, model.safetensors, embeddings.parquet, link/, evaluation.json, cost.json. InputError for a path that
+    is not UTF-8 text.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        require_utf8(self.path)
         self.config_file = self.path / "config.yaml"
         self.packages_file = self.path / "packages.json"
         self.graph_json = self.path / "graph.json"
@@ -41,6 +43,14 @@ class RunFolder:
         self.evaluation_file = self.path / "evaluation.json"
         self.cost_file = self.path / "cost.json"
         self.lock_file = self.path / ".lock"
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What cannot be had again from the others; an evaluation can."""
+        return (
+            self.config_file, self.packages_file, self.graph_json, self.search_file, self.metrics_file, self.model_file,
+            self.embeddings_file, self.cost_file,
+        )  # fmt: skip
 
     def exists(self) -> bool:
         return self.config_file.exists()

@@ -16,6 +16,7 @@ from paretognn.graph.graph import Counts
 from paretognn.graph.ids import listed
 from paretognn.graph.importing.scan import IDS, Scan, batches
 from paretognn.graph.importing.staging import Writer
+from paretognn.graph.numbers import NOT_FINITE
 from paretognn.graph.summary import hub_share
 from paretognn.graph.table_options import TableOptions
 
@@ -111,7 +112,7 @@ def _join(
         what = f"ends that are not in {nodes_name}: {listed(pa.array(shown))}" if shown else "a blank end"
         raise InputError(f"{scan.where}: {lost} row(s) have {what}")
     if weight is not None and bad:
-        raise InputError(f"{scan.where}: {bad} weight(s) in column '{weight}' are negative, blank, NaN or infinite")
+        raise InputError(f"{scan.where}: {bad} weight(s) in column '{weight}' are negative, blank, {NOT_FINITE}")
     return rows, loops, zero
 
 

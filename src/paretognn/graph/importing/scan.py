@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from paretognn.errors import InputError
+from paretognn.errors import InputError, require_utf8
 from paretognn.graph.csv_table import CsvTable
 from paretognn.graph.table import Table
 from paretognn.graph.text_file import LINE_BREAK, read_text
@@ -113,7 +113,10 @@ def files_of(path: Path) -> list[Path]:
             raise InputError(f"{path}: holds no Parquet or CSV file")
         if len({_is_text([file]) for file in found}) > 1:
             raise InputError(f"{path}: holds both Parquet and CSV files; a table is one kind")
+        for file in found:
+            require_utf8(file)
         return found
+    require_utf8(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file or folder")
     if not path.name.lower().endswith(_TABLES):

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paretognn.atomic import atomic_write, writing
-from paretognn.errors import InputError
+from paretognn.errors import InputError, require_utf8
 from paretognn.graph.edge_table import open_edge_table
 from paretognn.graph.importing.edges import write_edges
 from paretognn.graph.importing.nodes import NodeTable
@@ -48,6 +48,7 @@ def import_tables(
 
     InputError for what is wrong with the tables, an ``out`` that is there already or that another process writes.
     """
+    require_utf8(out.absolute())
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         what = "already holds an imported graph" if is_store(out) else "is there already, and no folder for a new store"
         raise InputError(f"{out}: {what}; choose another --out")
