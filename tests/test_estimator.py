@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import networkx as nx
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,8 @@ from torch_geometric.nn import GraphSAGE
 
 import paretognn
 from made import SMALL, make_graph
-from paretognn import BGRL, CCASSG, DGI, GRACE, MVGRL, GraphMAE, InputError, ParetoGNN
+from paretognn import BGRL, CCASSG, DGI, GRACE, MVGRL, GraphMAE, InputError, ParetoGNN, Tracker
+from paretognn.graph import as_graph
 from paretognn.training import RunFolder, train
 
 
@@ -91,8 +94,124 @@ def test_a_region_stands_for_a_graph():
 
 def test_a_pyg_encoder_is_trained_in_place_of_ours():
     graph = make_graph()
-    model = ParetoGNN(steps=2, settings=SMALL, encoder=GraphSAGE(12, 8, 2, out_channels=4))
+    settings = {"tasks": SMALL["tasks"]}
+    model = ParetoGNN(steps=2, settings=settings, encoder=GraphSAGE(12, 8, 2, out_channels=4))
     assert model.fit(graph).transform(graph).shape == (60, 4)
+    with pytest.raises(InputError, match=r"settings\['encoder'\] is of the built-in encoder"):
+        model.set_params(settings=SMALL).fit(graph)
+    weighted = as_graph((graph.adjacency() * 2.5, graph.features))
+    with pytest.warns(UserWarning, match="sees edges without their weights"):
+        model.set_params(settings=settings).fit(weighted)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "message"),
+    [
+        ("gcn", "encoder must be a module"),
+        (GraphSAGE, "not GraphSAGE; built-in"),
+        (torch.nn.Linear(12, 4), r"cannot map x \[N, 12\] .* and edge_index"),
+        (GraphSAGE(5, 8, 2, out_channels=4), r"cannot map x \[N, 12\]"),
+        (GraphSAGE(12, 8, 2, out_channels=4).double(), r"cannot map x \[N, 12\]"),
+        (GraphSAGE(12, 8, 2, out_channels=4).requires_grad_(False), "no parameters that can be trained"),
+    ],
+)
+def test_what_is_no_encoder_is_said_to_be_none(encoder, message):
+    with pytest.raises(InputError, match=message):
+        ParetoGNN(steps=1, settings={"tasks": SMALL["tasks"]}, encoder=encoder).fit(make_graph())
+
+
+def test_fits_in_threads_are_those_of_their_seeds():
+    """Torch's streams are shared by all threads."""
+    graph = make_graph()
+
+    def fitted(seed):
+        return ParetoGNN(steps=3, seed=seed, settings=SMALL).fit_transform(graph)
+
+    want = [fitted(0), fitted(1)]
+    with ThreadPoolExecutor(4) as threads:
+        for place, found in enumerate(threads.map(fitted, [0, 1] * 4)):
+            np.testing.assert_array_equal(found, want[place % 2])
+
+
+def test_numbers_of_numpy_are_numbers():
+    """Presets lay a schedule out over the steps, and blocks over the width."""
+    graph = make_graph()
+    plain, steps = GRACE(steps=4).fit(graph), GRACE(steps=np.int64(4)).fit(graph)
+    assert steps.config_ == plain.config_
+    for widths in ([16, 8], (16, 8), np.array([16, 8]), [16.0, 8.0]):
+        made = ParetoGNN("best", steps=1, settings={"encoder": {"hidden_dims": widths}}).fit(graph)
+        assert made.transform(graph).shape == (60, 8)
+
+
+class _Stop(Tracker):
+    def stepped(self, record):
+        raise KeyboardInterrupt
+
+
+def test_a_fit_that_fails_leaves_the_one_before(tmp_path):
+    graph, X = make_graph(), make_graph().features
+    model = ParetoGNN(steps=2, settings=SMALL).fit(graph)
+    want = model.transform(graph)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(seed=7).fit(graph, trackers=[_Stop()])
+    with pytest.raises(InputError):
+        model.fit("no graph")
+    np.testing.assert_array_equal(model.transform(graph), want)
+    model.save(tmp_path / "saved")
+    assert ParetoGNN.load(tmp_path / "saved").config_.seed == 0
+    rows = ParetoGNN(steps=2, settings=SMALL).fit(X)
+    with pytest.raises(InputError):
+        rows.fit("no graph")
+    assert rows.transform(X).shape == (60, 4)
+
+
+def test_names_are_those_of_the_graph_that_was_fitted():
+    graph = nx.path_graph(list("abcdefgh"))
+    model = ParetoGNN(graph=graph, steps=1, settings=SMALL).fit(["a"])
+    want = model.transform(["c"])
+    graph.remove_node("a")
+    graph.add_edge("h", "new")
+    np.testing.assert_array_equal(model.transform(["c"]), want)
+    with pytest.raises(InputError, match="names 'new'"):
+        model.transform(["new"])
+
+
+def test_a_setting_and_a_parameter_that_say_two_things():
+    graph = make_graph()
+    for settings in ({"seed": 7}, {"method": "dgi"}, {"preset": "quick"}):
+        with pytest.raises(InputError, match="say it by the parameter alone"):
+            ParetoGNN(steps=1, settings=SMALL | settings).fit(graph)
+    assert ParetoGNN(steps=1, seed=7, settings=SMALL | {"seed": 7}).fit(graph).config_.seed == 7
+    with pytest.raises(InputError, match="settings must be a tree"):
+        ParetoGNN(steps=1, settings=[1]).fit(graph)
+
+
+def test_what_torch_is_set_to_does_not_matter():
+    graph = make_graph()
+    model = ParetoGNN(steps=2, settings=SMALL)
+    want = model.fit_transform(graph)
+    torch.set_default_dtype(torch.float64)
+    try:
+        np.testing.assert_array_equal(model.fit_transform(graph), want)
+        assert torch.get_default_dtype() is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for context in (torch.no_grad(), torch.inference_mode()):
+        with context:
+            np.testing.assert_array_equal(model.fit_transform(graph), want)
+
+
+def test_units_of_features_do_not_matter():
+    graph = make_graph()
+    model = ParetoGNN(steps=2, settings=SMALL)
+    small = as_graph((graph.adjacency(), graph.features * 2.0**-60))
+    np.testing.assert_allclose(model.fit_transform(small), model.fit_transform(graph), atol=1e-5)
+
+
+def test_a_device_by_torch_and_auto():
+    graph = make_graph()
+    for device in (torch.device("cpu"), "auto"):
+        assert ParetoGNN(steps=1, settings=SMALL, device=device).fit(graph).encoder_.device in ("cpu", "cuda")
 
 
 def pipeline(**parameters):
@@ -225,5 +344,5 @@ def test_c45_an_absent_or_unknown_device_is_one_line(tmp_path, monkeypatch):
         ParetoGNN(steps=1, settings=SMALL, device="cuda").fit(make_graph())
     with pytest.raises(InputError, match="device cuda: this machine has no CUDA device"):
         ParetoGNN.load(tmp_path, device="cuda")
-    with pytest.raises(InputError, match="device must be one of cpu, cuda, not 'tpu'"):
+    with pytest.raises(InputError, match="device must be auto, cpu or cuda, not 'tpu'"):
         ParetoGNN(steps=1, settings=SMALL, device="tpu").fit(make_graph())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -32,6 +33,12 @@ class NonFiniteError(RuntimeError):
         super().__init__(f"step {step}: the {what} of task '{task}' is not finite")
         self.task = task
         self.step = step
+
+
+def flag_value(name: str) -> str:
+    """A column's name as the shell and a comma-separated option take it."""
+    text = '"' + name.replace('"', '""') + '"' if set(name) & {",", '"'} or name != name.strip() else name
+    return shlex.quote(text)
 
 
 def suggest(name: object, known: Iterable[str]) -> str:

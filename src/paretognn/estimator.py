@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
@@ -19,12 +21,26 @@ from paretognn.downstream import ALL, check_request
 from paretognn.downstream.notices import collected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, as_graph
+from paretognn.graph.host import to_host
 from paretognn.methods import Method, method_config, run_method, searched
 from paretognn.methods.judge import judge, link_embeddings, linked, protocol_split
 from paretognn.methods.judged_region import judged_region
 from paretognn.neighbours import NeighbourGraph
 from paretognn.training import EachStep, RunFolder, Tracker, TrainedEncoder, train
+from paretognn.training.device import as_device
 from paretognn.training.multitask import StepRecord
+
+
+@contextmanager
+def _torch_as_usual() -> Iterator[None]:
+    """A context in which torch makes float32 and keeps gradients, whatever the caller has set."""
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
 
 
 class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -44,9 +60,9 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     method : name of a method (``paretognn``, ``weighted-sum``, ``bgrl``, ...), or a `Method` of one's own.
     preset : ``auto``, ``quick`` or ``paper``.
-    steps : optimiser steps; None for the preset's.
+    steps : optimiser steps; None for the settings', else the preset's.
     seed : training seed.
-    device : ``cpu`` or ``cuda``.
+    device : ``cpu``, ``cuda``, or ``auto``: CUDA where there is one.
     settings : a tree of settings laid over method and preset, as in a config file.
     encoder : any PyG module with ``forward(x, edge_index)`` in place of the built-in one; a copy of it is trained.
     graph : the graph whose nodes X names; None where X is a graph, or a matrix.
@@ -71,7 +87,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         preset: str = "auto",
         steps: int | None = None,
         seed: int = 0,
-        device: str = "cpu",
+        device: str | torch.device = "cpu",
         settings: dict[str, Any] | None = None,
         encoder: nn.Module | None = None,
         graph: Any = None,
@@ -89,10 +105,21 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, *, trackers: Sequence[Tracker] = ()) -> ParetoGNN:
         """Train on the graph that X is, or names nodes of; ``y`` is ignored, and so are labels in the graph.
-        ``trackers`` are told of every step."""
+        ``trackers`` are told of every step. Where it fails, or is interrupted, an earlier fit stays as it was."""
+        before = self.__dict__.copy()
+        try:
+            return self._fit(X, trackers)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    @_torch_as_usual()
+    def _fit(self, X: Any, trackers: Sequence[Tracker]) -> ParetoGNN:
         self._neighbours: NeighbourGraph | None = None
+        self._named: Graph | None = None
         if self.graph is not None:
-            own = as_graph(self.graph)
+            own = self._named = as_graph(self.graph)
             _places(own, X)
         elif _is_matrix(X):
             with _text_refused():
@@ -101,23 +128,39 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             own = self._neighbours.graph
         else:
             own = _graph(X)
-        overrides = dict(self.settings or {})
-        overrides |= {"method": self.method, "preset": self.preset, "seed": self.seed}
-        if self.steps is not None:
-            overrides["steps"] = self.steps
-        config, _ = method_config(own, overrides=overrides)
-        self.config_ = searched(own, config, self.device, encoder=self.encoder)
+        if self.encoder is not None and own.weights is not None:
+            warnings.warn("an encoder that was passed in sees edges without their weights", stacklevel=3)
+        device = as_device(self.device)
+        config, _ = method_config(own, overrides=self._overrides())
+        self.config_ = searched(own, config, device, encoder=self.encoder)
         self.history_: list[StepRecord] = []
         self.encoder_, self.embedding_ = train(
             own,
             self.config_,
-            self.device,
+            device,
             trackers=[EachStep(self.history_.append), *trackers],
             encoder=copy.deepcopy(self.encoder),
         )
         self._digest = own.digest()
         return self
 
+    def _overrides(self) -> dict[str, Any]:
+        """What is laid over the presets. InputError for settings that parameters have, and say otherwise."""
+        settings = {} if self.settings is None else self.settings
+        if not isinstance(settings, dict):
+            raise InputError(f"settings must be a tree (a dict of settings), not {settings!r}")
+        if self.encoder is not None and "encoder" in settings:
+            raise InputError("settings['encoder'] is of the built-in encoder, and one of your own is passed in")
+        own = {"method": self.method, "preset": self.preset, "seed": self.seed}
+        for name, value in own.items():
+            if name in settings and settings[name] != value:
+                raise InputError(
+                    f"settings['{name}'] is {settings[name]!r}, and the parameter {name} is {value!r}: say it by the "
+                    "parameter alone"
+                )
+        return {**settings, **own, **({} if self.steps is None else {"steps": self.steps})}
+
+    @_torch_as_usual()
     def transform(self, X: Any) -> np.ndarray:
         """float32 [n, d]: of the nodes that X names, of its rows, or of all nodes of the graph that it is."""
         self._require_fit()
@@ -126,8 +169,8 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if own.digest() == self._digest and hasattr(self, "embedding_"):
                 return self.embedding_.copy()
             return self.encoder_.embed(own)
-        if self.graph is not None:
-            return self.embedding_[_places(as_graph(self.graph), X)]
+        if self._named is not None:
+            return self.embedding_[_places(self._named, X)]
         if self._neighbours is None:
             raise InputError(f"cannot make a graph of a {type(X).__name__}: it was fitted on a graph; give one")
         rows = validate_data(self, X, dtype=np.float32, order="C", reset=False)
@@ -151,6 +194,8 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.encoder is not None:
             raise InputError("an encoder that was passed in cannot be saved: its class is not ours to rebuild")
         home = RunFolder(folder)
+        if home.path.exists() and not home.path.is_dir():
+            raise InputError(f"{home.path}: is a file; an estimator is saved to a folder")
         saved = home.model_file.exists() and home.graph_json.exists() and not home.metrics_file.exists()
         if home.occupied() and not saved:
             raise InputError(f"{home.path}: is not empty, and holds no saved estimator; choose another folder")
@@ -158,29 +203,32 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.encoder_.save(home)
         if self._neighbours is not None:
             names = getattr(self, "feature_names_in_", None)
-            kept = {"rows": {"neighbours": self.n_neighbors, "names": None if names is None else list(names)}}
+            titles = None if names is None else list(names)
+            kept = {"rows": {"neighbours": self._neighbours.neighbours, "names": titles}}
             home.save_graph(self._neighbours.graph, kept, copy=True)
-        elif self.graph is not None:
-            home.save_graph(as_graph(self.graph), {"named": True}, copy=True)
+        elif self._named is not None:
+            home.save_graph(self._named, {"named": True}, copy=True)
         else:
             home.write_json(home.graph_json, {"digest": self._digest, "copy": False})
 
     @classmethod
+    @_torch_as_usual()
     def load(cls, folder: str | os.PathLike[str], device: str = "cpu") -> ParetoGNN:
         """A fitted estimator from a run folder, also from one that ``paretognn train`` wrote; to `fit` it on the run's
         graph repeats the run."""
         home = RunFolder(folder)
+        device = as_device(device)
         trained = TrainedEncoder.load(home, device)
         config = trained.config
         model = ParetoGNN(run_method(config), config.preset, config.steps, config.seed, device)
         model.config_, model.encoder_, model.history_ = config, trained, []
-        model._digest, model._neighbours = "", None
+        model._digest, model._neighbours, model._named = "", None, None
         kept = home.read_json(home.graph_json) if home.graph_json.exists() else {}
         graph = home.graph() if "rows" in kept or "named" in kept else None
         if graph is not None:
             model.embedding_, model._digest = trained.embed(graph), graph.digest()
             if "named" in kept:
-                model.graph = graph
+                model.graph = model._named = graph
             else:
                 model._restore_rows(graph, kept["rows"], home)
         return model
@@ -258,7 +306,7 @@ def _named(name: str, method: str, paper: str) -> type[ParetoGNN]:
         preset: str = "auto",
         steps: int | None = None,
         seed: int = 0,
-        device: str = "cpu",
+        device: str | torch.device = "cpu",
         settings: dict[str, Any] | None = None,
         encoder: nn.Module | None = None,
         graph: Any = None,
@@ -279,6 +327,7 @@ GraphMAE = _named("GraphMAE", "graphmae", "GraphMAE (Hou et al., 2022)")
 AutoSSL = _named("AutoSSL", "autossl", "AutoSSL (Jin et al., 2022)")
 
 
+@_torch_as_usual()
 def evaluate(
     model: ParetoGNN | np.ndarray,
     graph: Any,
@@ -302,7 +351,7 @@ def evaluate(
     whole, judged = own, judged_region(own, region)
     own = judged.graph
     check_request(own, chosen, seeds, split or protocol_split(own))  # before what takes its time
-    matrix = judged.rows(model.transform(whole) if isinstance(model, ParetoGNN) else np.asarray(model))
+    matrix = judged.rows(model.transform(whole) if isinstance(model, ParetoGNN) else to_host(model))
     if not isinstance(model, ParetoGNN):
         config = (
             method_config(own, overrides={"encoder": {"hidden_dims": [512, matrix.shape[1]]}})[0] if controls else None
@@ -312,7 +361,7 @@ def evaluate(
     links, reason = None, None
 
     def second_model(seen: Graph) -> np.ndarray:
-        return link_embeddings(seen, model.config_, model.device, encoder=copy.deepcopy(model.encoder))
+        return link_embeddings(seen, model.config_, as_device(model.device), encoder=copy.deepcopy(model.encoder))
 
     with collected() as notes:
         if link and "link_prediction" in chosen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from paretognn.errors import InputError
 from paretognn.graph import Graph, TableOptions, merge_graphs, read_rows
+from paretognn.graph.edge_table import open_edge_table
 from paretognn.sources import GraphSource, run_graph
 from paretognn.training import RunFolder, TrainedEncoder
 
-CHOICES = ("feature_columns", "drop_columns", "categorical")
-"""Options of tables that choose their features."""
+CHOICES = ("label_column", "feature_columns", "drop_columns", "categorical")
+"""Options of tables that choose what is read beside ids."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,26 +32,27 @@ def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -
 
     Tables may name nodes of the training graph as neighbours: those, and what lies around them, come from
     the run's copy. Other sources are graphs of their own. Raises InputError where columns do not fit, and for options
-    that choose features: those are the training graph's, and other columns are left out.
+    that choose among them: those of training are read, and others left out.
     """
     source.check()
     for name in CHOICES:
         if source.options.get(name):
             raise InputError(
-                f"--{name.replace('_', '-')}: the features of new nodes are the columns that the run was trained on, "
-                "and other columns are left out; leave the option out"
+                f"--{name.replace('_', '-')}: of new nodes the columns that the run was trained on are read, and no "
+                "others; leave the option out"
             )
     if source.edges is None:
         graph = source.load()
         return NewEmbeddings(graph.id_array(), trained.embed(graph), graph.warnings)
     base = run_graph(folder)
     options = TableOptions.of(**{**_training_options(folder), **source.options})
+    options, unweighted = _weighed(Path(source.edges), options, source)
     nodes = None if source.nodes is None else Path(source.nodes)
     means = column_means(base) if options.impute == "mean" else None
     rows = read_rows(nodes, Path(source.edges), options, schema=base.feature_columns or (), means=means)
     merged, new = merge_graphs(base, rows)
     said = tuple(w for w in merged.warnings if w not in base.warnings)
-    return NewEmbeddings(merged.id_array().take(pa.array(new)), trained.embed(merged)[new], said)
+    return NewEmbeddings(merged.id_array().take(pa.array(new)), trained.embed(merged)[new], (*unweighted, *said))
 
 
 def column_means(graph: Graph) -> dict[str, float]:
@@ -61,6 +63,16 @@ def column_means(graph: Graph) -> dict[str, float]:
     means = np.asarray(graph.features.mean(axis=0, dtype=np.float64)).ravel().tolist()
     pairs = zip(graph.feature_columns, means, strict=True)
     return {column.source: mean for column, mean in pairs if column.category is None}
+
+
+def _weighed(edges: Path, options: TableOptions, source: GraphSource) -> tuple[TableOptions, tuple[str, ...]]:
+    """Without the column of weights where training named it and the new edges have none, and a warning of that."""
+    column = options.weight_column
+    if column is None or "weight_column" in source.options:
+        return options, ()
+    if column in open_edge_table(edges, options, lambda _: False).names:
+        return options, ()
+    return replace(options, weight_column=None), (f"{edges} has no column '{column}': its edges weigh 1",)
 
 
 def _training_options(folder: RunFolder) -> dict[str, object]:

@@ -12,6 +12,7 @@ from paretognn.datasets import load_dataset
 from paretognn.downstream.unit_rows import unit_rows
 from paretognn.errors import InputError
 from paretognn.graph import Graph, read_graph
+from paretognn.graph.table_options import OF_NODES
 from paretognn.training.embeddings import read_embeddings
 from paretognn.training.run_folder import RunFolder
 
@@ -34,6 +35,12 @@ class GraphSource:
     def given(self) -> bool:
         return any((self.dataset, self.nodes, self.edges, self.graph))
 
+    def check_unused(self) -> None:
+        """InputError for options of a graph where none is named."""
+        named = [*self.options, *(["data_root"] if self.data_root is not None else [])]
+        if named and not self.given:
+            raise InputError(f"--{_flag(named[0])} is for a graph that is read, and none is named; leave it out")
+
     @property
     def files(self) -> tuple[Path, ...]:
         """The user's own, that it is read from."""
@@ -55,7 +62,11 @@ class GraphSource:
         if self.nodes is not None and self.edges is None:
             raise InputError("--nodes needs --edges FILE beside it")
         if self.options and self.edges is None:
-            raise InputError(f"--{next(iter(self.options)).replace('_', '-')} is for tables (--nodes, --edges)")
+            raise InputError(f"--{_flag(next(iter(self.options)))} is for tables (--nodes, --edges)")
+        if self.nodes is None and (lost := [name for name in self.options if name in OF_NODES]):
+            raise InputError(f"--{_flag(lost[0])} is for a table of nodes (--nodes), and there is none")
+        if self.data_root is not None and self.dataset is None:
+            raise InputError("--data-root is for a public data set (--dataset), and none is named")
 
     def load(self) -> Graph:
         """Read the graph; InputError as its reader."""
@@ -86,6 +97,10 @@ class GraphSource:
         return cls(**content)
 
 
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
 def read_files(folder: RunFolder) -> list[Path]:
     """What a run is: its files, and those that its graph came from."""
     origin = folder.read_json(folder.graph_json).get("source")
@@ -97,6 +112,8 @@ def run_graph(folder: RunFolder, source: GraphSource | None = None) -> Graph:
 
     InputError where what is found is not the graph that the run was started on.
     """
+    if source is not None:
+        source.check_unused()
     if source is None or not source.given:
         copy = folder.graph()
         if copy is not None:

@@ -9,6 +9,7 @@ from paretognn.benchmark import grid, reference
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import PARTS
 from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
+from paretognn.benchmark.running import to_do
 from paretognn.errors import InputError
 from paretognn.graph.region import induced_graph
 from paretognn.methods.controls import CONTROLS
@@ -107,10 +108,20 @@ def test_settings_reach_only_what_has_them():
         ({"widths": (3_000_000_000,), "settings": {}}, "less than"),
         ({"widths": (3,)}, "is what --widths sets"),
         ({"settings": {"optimizer": {"weight_decay": float("inf")}}}, "neither finite"),
-        ({"settings": {"encoder": {"hidden_dim": 3}}}, "did you mean 'hidden_dims'"),
+        ({"settings": {"encoder": {"hidden_dim": 3}}}, "did you mean 'encoder.hidden_dims'"),
         ({"settings": {"tasks": {"mi_n": {}}}}, "unknown pretext task 'mi_n'"),
         ({"datasets": ("digits", "cora"), "files": (EmbeddingsFile("a", "a.npy"),)}, "names 2"),
         ({"files": (EmbeddingsFile("grace", "a.npy"),)}, "exists already"),
+        ({"evaluation_seeds": 10_001}, "--evaluation-seeds must be at least 1 and at most 10,000"),
+        ({"steps": 10**20}, "setting 'steps': input should be less than"),
+        ({"settings": {"encoder": 5}, "widths": (8,)}, "--set encoder: is a tree of settings, not 5"),
+        ({"settings": {"encoder": ["hidden_dims"]}, "widths": (8,)}, "--set encoder: is a tree of settings"),
+        ({"methods": ("spectral",), "settings": {"nosuch": {"thing": 1}}}, "unknown setting 'nosuch'"),
+        ({"settings": {"tasks": {"mi_nsg": {"temperature": 0.1}}}}, "--set tasks.mi_nsg: none of --methods has"),
+        *(
+            ({"methods": (), "files": (EmbeddingsFile("a", "a.npy"),), "settings": {}} | more, "is for --methods")
+            for more in ({"steps": 3}, {"seeds": 2}, {"widths": (8,)}, {"settings": {"features": "none"}})
+        ),
         ({"files": (EmbeddingsFile("a", "a.npy"), EmbeddingsFile("a", "b.npy"))}, "exists already"),
     ],
 )
@@ -174,6 +185,36 @@ def test_a_stored_cell_counts_with_its_evaluation_seeds_and_its_file(tmp_path):
         recorded(store, cell, 3)
     np.save(file, np.zeros((1797, 3), dtype=np.float32))
     assert recorded(store, cell, 10) is None
+
+
+def test_a_link_score_stays_where_no_file_for_it_is_named(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("mine", "link", "other"):
+        np.save(tmp_path / f"{name}.npy", rng.normal(size=(1797, 3)).astype(np.float32))
+
+    def asked(link):
+        path = None if link is None else tmp_path / f"{link}.npy"
+        (cell,) = cells_of(Request(("digits",), files=(EmbeddingsFile("mine", tmp_path / "mine.npy", path),)))
+        return cell
+
+    store = Store(tmp_path / "store")
+    facts = {"files": asked("link").file.digests(), "evaluation_seeds": list(range(10))}
+    store.put(Cell(asked("link").key, DONE, evaluation={"tasks": {}, "average": None, **facts}))
+    assert recorded(store, asked("link"), 10) is not None
+    assert recorded(store, asked(None), 10) is not None
+    assert recorded(store, asked("other"), 10) is None
+
+
+def test_a_store_takes_no_cells_beside_others_that_were_judged_over_other_seeds(tmp_path):
+    """Tables would refuse them."""
+    first, second = cells_of(Request(("digits",), ("raw-features", "spectral")))
+    store = Store(tmp_path)
+    judged = {"tasks": {}, "average": None, "evaluation_seeds": [0, 1, 2]}
+    store.put(Cell(first.key, DONE, evaluation=judged))
+    for seeds in (10, 2):
+        with pytest.raises(InputError, match=r"was judged over 3 evaluation seeds.*use --evaluation-seeds 3"):
+            to_do([second], store, Request(("digits",), evaluation_seeds=seeds))
+    assert to_do([second], store, Request(("digits",), evaluation_seeds=3)) == [second]
 
 
 def test_a_file_that_does_not_fit_the_graph_is_refused(tmp_path):

@@ -186,7 +186,7 @@ def test_a_row_from_files_and_the_split_to_train_on(tmp_path, store, graph):
         "whole": EmbeddingsFile("whole", folder.embeddings_file, RunFolder(folder.link_folder).embeddings_file),
         "half": EmbeddingsFile("half", folder.embeddings_file),
     }
-    found = made(tmp_path, files=tuple(files.values()))
+    found = made(tmp_path, files=tuple(files.values()), steps=None, settings={})
     wanted = cell(store, "mi-ng").evaluation
     assert found["whole"].evaluation["tasks"] == wanted["tasks"]
     assert found["half"].evaluation["tasks"]["link_prediction"]["mean"] is None

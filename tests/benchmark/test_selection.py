@@ -138,6 +138,16 @@ def test_widths_are_a_figure_and_no_rows(tables, tmp_path):
     assert (out / "hidden-dimension.svg").read_bytes() == first
 
 
+def test_a_line_of_the_figure_is_of_one_budget(tables):
+    short = [width("paretognn", size, 50, steps=3) for size in (64, 128)]
+    plain = cell("paretognn", 60, "actor")
+    _, rows, _ = tables(*short, plain)["Width of the encoder"]
+    assert [[text.partition("<")[0] for text in row[1:]] for row in rows] == [["paretognn", "50.00", "50.00"]]
+    _, rows, _ = tables(*short, plain, width("paretognn", 512, 70))["Width of the encoder"]
+    labels = ["paretognn (3 steps, preset auto)", "paretognn (500 steps, preset auto)"]
+    assert [row[1].partition("<sup>")[0] for row in rows] == labels
+
+
 def test_a_width_that_a_row_has_alone_stands_in_the_tables_and_is_said(tables):
     """As where a whole grid is made with one --widths."""
     cells = [width(method, 64, score) for method, score in (("paretognn", 60), ("bgrl", 50))]

@@ -243,6 +243,21 @@ def test_measured_beside_the_paper(tables):
     assert not any(dataset == "cora" for dataset, *_ in lines)
 
 
+def test_what_deviations_are_over_is_said_beside_the_paper(tables):
+    seeds = [cell("paretognn", score, "pubmed", seed=seed) for seed, score in enumerate((70, 80))]
+    _, rows, below = tables(cell("grace", 50, "pubmed"), cell("dgi", 50, "pubmed"), *seeds)["Here beside the paper"]
+    by_method = {row[1]: row[3] for row in rows}
+    assert by_method["grace"] == "50.00<sub>±0.10</sub>"
+    assert by_method["paretognn"] == "75.00<sub>±5.00</sub><sup>‡</sup>"
+    assert "mean and deviation over training seeds 0, 1" in below
+
+
+def test_where_nothing_was_finished_nothing_is_ranked(tables):
+    broken = [cell(method, status=FAILED, error="x") for method in ("grace", "dgi")]
+    _, rows, _ = tables(*broken)[ALL]
+    assert {tuple(row[1:]) for row in rows} == {("failed", "-")}
+
+
 def test_reference_figures_bear_command_line_names():
     scores = paper_scores()
     assert scores["wiki-cs", "paretomtl-mi-nsg", "average_performance"] == 75.89

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from cli.small_tables import FAST
+from cli.small_tables import FAST, PLAIN, graph_of
 from paretognn.cli.main import run
 
 
@@ -68,7 +68,7 @@ def test_new_tables_must_have_the_training_columns(trained, capsys):
     assert not (folder / "new.parquet").exists()
 
 
-@pytest.mark.parametrize("option", ["--feature-columns", "--drop-columns", "--categorical"])
+@pytest.mark.parametrize("option", ["--label-column", "--feature-columns", "--drop-columns", "--categorical"])
 def test_options_that_choose_features_have_no_place_beside_a_model(trained, capsys, option):
     folder, _ = trained
     (folder / "new.csv").write_text("id,x0,x1,x2,x3,more\nnew1,1,0,0,0,7\n")
@@ -76,7 +76,7 @@ def test_options_that_choose_features_have_no_place_beside_a_model(trained, caps
     new = ["embed", str(folder / "R"), "--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
     new += ["--out", str(folder / "new.parquet")]
     assert run([*new, option, "x0"]) == 2
-    said = f"error: {option}: the features of new nodes are the columns that the run was trained on"
+    said = f"error: {option}: of new nodes the columns that the run was trained on are read, and no others"
     assert said in capsys.readouterr().err
     assert not (folder / "new.parquet").exists()
     assert run(new) == 0
@@ -106,3 +106,43 @@ def test_new_edges_alone_join_a_run_without_features(tables):
     assert run(["embed", str(folder / "R"), "--edges", str(folder / "links.csv"), "--out", str(folder / "x.csv")]) == 0
     with (folder / "x.csv").open(newline="") as file:
         assert [row[0] for row in list(csv.reader(file))[1:]] == ["new1", "007", "n30"]
+
+
+def test_new_edges_without_the_weights_of_training_weigh_one(tables, capsys):
+    folder, _ = tables
+    lines = (folder / "edges.csv").read_text().splitlines()
+    (folder / "edges.csv").write_text("\n".join(["source,target,calls", *(f"{line},2" for line in lines[1:])]) + "\n")
+    weighted = [*graph_of(folder), "--weight-column", "calls"]
+    assert run(["train", *weighted, "--out", str(folder / "R"), *PLAIN, *FAST]) == 0
+    (folder / "new.csv").write_text("id,x0,x1,x2,x3\nnew1,1,0,0,0\n")
+    rows = {}
+    for name, text in (("none", "source,target\nnew1,007\n"), ("one", "source,target,calls\nnew1,007,1\n")):
+        (folder / "links.csv").write_text(text)
+        new = ["--nodes", str(folder / "new.csv"), "--edges", str(folder / "links.csv")]
+        capsys.readouterr()
+        assert run(["embed", str(folder / "R"), *new, "--out", str(folder / f"{name}.npy")]) == 0
+        assert ("has no column 'calls': its edges weigh 1" in capsys.readouterr().err) == (name == "none")
+        rows[name] = np.load(folder / f"{name}.npy")
+    np.testing.assert_array_equal(rows["none"], rows["one"])
+
+
+def test_options_of_a_graph_have_no_place_where_none_is_named(trained, capsys):
+    folder, _ = trained
+    for words in (
+        ["embed", str(folder / "R"), "--out", str(folder / "x.csv"), "--id-column", "foo"],
+        ["evaluate", str(folder / "R"), "--label-column", "foo"],
+        ["train", "--from-run", str(folder / "R"), "--out", str(folder / "S"), "--drop-columns", "foo"],
+        ["train", "--resume", "--out", str(folder / "R"), "--label-column", "foo"],
+    ):
+        assert run(words) == 2, words
+        assert "is for a graph that is read, and none is named" in capsys.readouterr().err
+    assert run(["classify", str(folder / "R"), "--header", "no"]) == 2
+    assert "are for a table of labels" in capsys.readouterr().err
+
+
+def test_an_option_and_a_setting_that_say_two_things(tables, capsys):
+    folder, _ = tables
+    for words in (["--steps", "2", "--set", "steps=9"], ["--method", "dgi", "--set", "method=grace"]):
+        assert run(["train", *graph_of(folder), "--out", str(folder / "R"), *words]) == 2
+        assert "say two things; leave one of them out" in capsys.readouterr().err
+    assert not (folder / "R").exists()

@@ -71,7 +71,7 @@ def test_some_tasks_alone_do_not_replace_a_whole_evaluation(trained):
 def test_a_folder_for_a_file_is_said_before_the_work(trained, capsys):
     folder, _ = trained
     assert run(["evaluate", str(folder / "R"), "--out", str(folder)]) == 2
-    assert f"{folder}: is a folder; --out names the JSON file to write" in capsys.readouterr().err
+    assert f"{folder}: is a folder; --out names a file" in capsys.readouterr().err
 
 
 def test_embeddings_from_elsewhere(trained, capsys):

@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -347,3 +348,26 @@ def test_numbered_nodes_have_their_number_as_id():
     graph = as_graph((EDGES, None))
     assert isinstance(graph, Graph)
     assert graph.id_array().to_pylist() == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series(["a", None, "b"], dtype="string"),
+        pd.Series([True, None, False], dtype="boolean"),
+        pd.Series(["a", pd.NA, "b"], dtype=object),
+        pd.to_datetime(pd.Series(["2020-01-01", None, "2021-01-01"])),
+        np.array([1.0, np.nan, 2.0]),
+    ],
+)
+def test_missing_labels_of_pandas_are_none(labels):
+    graph = as_graph((np.array([[0, 1], [1, 2]]), np.eye(3), labels))
+    assert graph.labels.tolist()[1] == -1
+    assert len(graph.label_names) == 2
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_what_is_masked_is_missing(kind):
+    features = np.ma.masked_array(np.array([[1, 2], [3, 99], [5, 6]], dtype=kind), [[0, 0], [0, 1], [0, 0]])
+    with pytest.raises(InputError, match=r"1 value\(s\) are NaN.* in column 1 of node '1'"):
+        as_graph((np.array([[0, 1], [1, 2]]), features))

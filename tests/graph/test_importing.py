@@ -326,3 +326,22 @@ def test_a_damaged_store_is_noticed(tmp_path):
     (store / "store.json").write_text("{}")
     with pytest.raises(InputError, match="is of another version"):
         open_store(store)
+
+
+def test_text_is_a_number_where_it_is_one_in_memory(tmp_path):
+    edges = tmp_path / "e.csv"
+    edges.write_text("source,target,weight\na,b,true\nb,c,True\n")
+    nodes = tmp_path / "n.csv"
+    nodes.write_text("id,x,y\na,true,1\nb,False, 2e1\nc,TRUE,3\n")
+    import_tables(nodes, edges, tmp_path / "store", TableOptions())
+    same(open_store(tmp_path / "store"), read_graph(nodes, edges))
+    nodes.write_text("id,x\na,1_000\nb,2\nc,3\n")
+    with pytest.raises(InputError, match="column 'x' has no finite number for node 'a'"):
+        import_tables(nodes, edges, tmp_path / "other", TableOptions())
+
+
+def test_a_column_of_lists_is_not_numeric(tmp_path):
+    (tmp_path / "e.csv").write_text(EDGES)
+    pq.write_table(pa.table({"id": ["a", "b"], "l": [[1.0], [2.0]]}), tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"column 'l' .* is not numeric"):
+        import_tables(tmp_path / "n.parquet", tmp_path / "e.csv", tmp_path / "store", TableOptions())

@@ -1,9 +1,16 @@
 """Nodes and edges joined by id: cases C01 to C11, C15 and C16, in CSV and Parquet."""
 
+import os
+import re
+import shlex
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from paretognn.cli.options import listed
 from paretognn.errors import InputError
 from paretognn.graph import TableOptions, read_graph
 
@@ -362,3 +369,52 @@ def test_options_are_values():
         read_graph("nodes.csv", graph="x.npz")
     with pytest.raises(InputError, match="needs an edge table"):
         read_graph("nodes.csv")
+
+
+def test_the_index_of_a_data_frame_is_the_id_where_it_has_a_name(tmp_path):
+    frame = pd.DataFrame({"age": [30.0, 40.0], "user": ["a", "b"]})
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    frame.set_index("user").to_parquet(tmp_path / "n.parquet")
+    graph = read_graph(tmp_path / "n.parquet", tmp_path / "e.csv")
+    assert graph.ids.to_pylist() == ["a", "b"]
+    assert [column.name for column in graph.feature_columns] == ["age"]
+    other = read_graph(tmp_path / "n.parquet", tmp_path / "e.csv", id_column="user")
+    assert other.digest() == graph.digest()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_of_edges_may_have_none(tmp_path, kind):
+    (tmp_path / "n.csv").write_text("id,x\na,1\nb,2\n")
+    edges = tmp_path / f"e.{kind}"
+    if kind == "csv":
+        edges.write_text("source,target,weight\n")
+    else:
+        pq.write_table(pa.table({"source": pa.array([], pa.string()), "target": pa.array([], pa.string())}), edges)
+    graph = read_graph(tmp_path / "n.csv", edges)
+    assert (graph.num_nodes, graph.num_edges) == (2, 0)
+    assert "the graph has no edges" in graph.warnings
+
+
+def test_columns_in_advice_are_as_the_command_line_takes_them(desk):
+    with pytest.raises(InputError) as error:
+        desk.read("id,x,'city, state'\na,1,Rome\nb,2,Oslo\n".replace("'", '"'), "source,target\na,b\n")
+    advised = re.search(r"--drop-columns (\S+ \S+),", str(error.value))[1]
+    assert listed(shlex.split(advised)[0]) == ["city, state"]
+
+
+def test_spaces_of_ids_are_said_on_either_side(desk):
+    for nodes, edges in (("a", " a"), (" a", "a")):
+        with pytest.raises(InputError, match="ids keep their spaces, and these differ by them"):
+            desk.read(f"id,x\n{nodes},1\nb,2\n", f"source,target\n{edges},b\n")
+
+
+def test_a_pipe_is_said_to_be_one(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    with pytest.raises(InputError, match="is a pipe or a device"):
+        read_graph(tmp_path / "pipe", tmp_path / "e.csv")
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(InputError, match="nodes must be the path of a file, not a DataFrame"):
+        read_graph(pd.DataFrame({"id": ["a"]}), "e.csv")

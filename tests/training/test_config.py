@@ -12,11 +12,11 @@ TASKS = {"tasks": {"feat_rec": {}}}
     [
         (
             "optimizer.learning_rat=1",
-            "unknown setting 'optimizer.learning_rat' .did you mean 'learning_rate'",
+            "unknown setting 'optimizer.learning_rat' .did you mean 'optimizer.learning_rate'",
         ),
         (
             "tasks.feat_rec.edge_drp=0.1",
-            "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'edge_drop'",
+            "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'tasks.feat_rec.edge_drop'",
         ),
         ("tasks.feat_recc.edge_drop=0.1", "unknown pretext task 'feat_recc' .did you mean 'feat_rec'"),
         ("tasks.feat_rec.sampler.name=khop", "tasks.feat_rec.sampler.name"),
@@ -41,8 +41,11 @@ def test_a_wrong_setting_is_one_line_that_names_it(assignment, message):
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        ("optimizer.rate=1", "unknown setting 'optimizer.rate' .did you mean 'learning_rate'"),
-        ("tasks.feat_rec.edge_drp=0.1", "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'edge_drop'"),
+        ("optimizer.rate=1", "unknown setting 'optimizer.rate' .did you mean 'optimizer.learning_rate'"),
+        (
+            "tasks.feat_rec.edge_drp=0.1",
+            "unknown setting 'tasks.feat_rec.edge_drp' .did you mean 'tasks.feat_rec.edge_drop'",
+        ),
         ("encoder.name=gnc", "did you mean 'gcn'"),
         ("reconciler={name: mgda-frank-wolfe, settings: {tolerence: 1}}", "'reconciler.settings.tolerence' .did you"),
         ("stopping.nme=plateau", "unknown setting 'stopping.nme'"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +11,41 @@ from paretognn.atomic import atomic_write
 from paretognn.benchmark.provenance import Provenance
 from paretognn.benchmark.reference import AVERAGE
 from paretognn.benchmark.render import Entry, Table
-from paretognn.benchmark.selection import Result, Row
+from paretognn.benchmark.selection import Budget, Result, Row
 from paretognn.benchmark.tables import dataset_order, grid, lay_out, score_entry
 
 NAME = "hidden-dimension"
 
 Curves = dict[str, dict[Row, dict[int, Result]]]
-"""Results by data set, row and width: of rows with at least two widths."""
+"""Results by data set, row and width: of rows with at least two widths at one budget."""
 
 
 def curves(results: Sequence[Result]) -> Curves:
     """Where two cells have one width, the one without settings of its own stands for it."""
-    found: Curves = defaultdict(lambda: defaultdict(dict))
+    found: dict[str, dict[tuple[Row, Budget], dict[int, Result]]] = defaultdict(lambda: defaultdict(dict))
     for result in sorted(results, key=lambda r: r.varies_width):
         width = _width(result)
         if width is not None:
-            found[result.dataset][result.row].setdefault(width, result)
+            found[result.dataset][result.row, result.budget].setdefault(width, result)
     kept: Curves = {}
     for dataset in dataset_order(found):
-        ordered = grid(result for widths in found[dataset].values() for result in widths.values())
-        rows = {row: dict(sorted(found[dataset][row].items())) for row in ordered if len(found[dataset][row]) > 1}
+        lines = {line: widths for line, widths in found[dataset].items() if len(widths) > 1}
+        ordered = grid(result for widths in lines.values() for result in widths.values())
+        rows = {
+            _line_of(row, budget, lines): dict(sorted(widths.items()))
+            for place in ordered
+            for (row, budget), widths in sorted(lines.items(), key=lambda item: item[0][1])
+            if row == place
+        }
         if rows:
             kept[dataset] = rows
     return kept
+
+
+def _line_of(row: Row, budget: Budget, lines: Iterable[tuple[Row, Budget]]) -> Row:
+    """The row, and its budget where it has lines of several."""
+    several = sum(other == row for other, _ in lines) > 1
+    return row._replace(label=f"{row.label} ({budget})") if several else row
 
 
 def figure_table(found: Curves) -> Iterator[Table]:
@@ -48,7 +60,7 @@ def figure_table(found: Curves) -> Iterator[Table]:
         for dataset, rows in found.items()
         for line in lay_out(rows, widths, lambda r: score_entry(r, AVERAGE), source.marks)
     )
-    caption = f"Average performance in percent by width of the embeddings. {source.deviations()} {source.budgets()}"
+    caption = f"Average performance in percent by width of the encoder. {source.deviations()} {source.budgets()}"
     columns = ("data set", "method", *map(str, widths))
     yield Table(NAME, "Width of the encoder", columns, lines, caption, source.notes, 2)
 
@@ -84,7 +96,7 @@ def _panel(panel: Any, dataset: str, rows: dict[Row, dict[int, Result]]) -> None
             capsize=3,
             label=_plain(row.label),
         )
-    panel.set(xscale="log", xlabel="width", ylabel="average performance", title=_plain(dataset))
+    panel.set(xscale="log", xlabel="width of the encoder", ylabel="average performance (%)", title=_plain(dataset))
     panel.set_xticks(widths, labels=[str(width) for width in widths])
     panel.minorticks_off()
     panel.legend()

@@ -15,6 +15,7 @@ from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, 
 from paretognn.benchmark.memory import cell_memory
 from paretognn.datasets import load_dataset
 from paretognn.datasets.registry import dataset_entry
+from paretognn.downstream.evaluate import MOST_SEEDS
 from paretognn.errors import InputError, TooLargeError, suggest
 from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS
@@ -22,6 +23,7 @@ from paretognn.methods.presets import PRESETS
 from paretognn.methods.rows import METHODS, method_config
 from paretognn.pretext import task_class
 from paretognn.training import TrainConfig, merge, read_embeddings
+from paretognn.training.config import check_names
 
 ALL = "all"
 HIDDEN = 512
@@ -109,16 +111,22 @@ def checked(request: Request) -> Request:
             f"unknown preset '{request.preset}'{suggest(request.preset, PRESETS)}; known: {', '.join(PRESETS)}"
         )
     for option, number in (("--seeds", request.seeds), ("--evaluation-seeds", request.evaluation_seeds)):
-        if number < 1:
-            raise InputError(f"{option} must be at least 1, not {number}")
+        if not 1 <= number <= MOST_SEEDS:
+            raise InputError(f"{option} must be at least 1 and at most {MOST_SEEDS:,}, not {number}")
     for width in request.widths:
         if width < 1:
             raise InputError(f"--widths must be at least 1, not {width}")
     for key in request.settings:
         if key in _OPTIONS:
             raise InputError(f"--set {key}: is an option of its own; use {_OPTIONS[key]}")
-    if request.widths and "hidden_dims" in (request.settings.get("encoder") or {}):
+    check_names({name: value for name, value in request.settings.items() if name != "sampler"})
+    encoder = request.settings.get("encoder")
+    if not isinstance(encoder, dict | None):
+        raise InputError(f"--set encoder: is a tree of settings, not {encoder!r}")
+    if request.widths and "hidden_dims" in (encoder or {}):
         raise InputError("--set encoder.hidden_dims: is what --widths sets; leave one out")
+    if not methods:
+        _refuse_for_files(request)
     try:
         json.dumps(request.settings, allow_nan=False)
     except (ValueError, TypeError):
@@ -130,6 +138,18 @@ def checked(request: Request) -> Request:
         if name in known or names.count(name) > 1:
             raise InputError(f"--embeddings {name}: a row of that name exists already; choose another")
     return replace(request, methods=tuple(dict.fromkeys(methods)), datasets=datasets)
+
+
+def _refuse_for_files(request: Request) -> None:
+    """InputError for an option that rows from files do not heed."""
+    given = {
+        "--steps": request.steps is not None,
+        "--set or --sampler": bool(request.settings),
+        "--widths": bool(request.widths),
+        "--seeds": request.seeds > 1,
+    }
+    for option in (name for name, there in given.items() if there):
+        raise InputError(f"{option} is for --methods, and there are rows from files alone; leave it out")
 
 
 def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
@@ -153,10 +173,19 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
         for file in request.files:
             cell = _file_cell(graph, file, request)
             cells[cell.key.name] = cell
+        _check_tasks(request.settings, cells.values())
         some = some or bool(cells)
         yield graph, _after_alike(cells.values())
     if not some:
         raise InputError(f"none of --methods can be run on {', '.join(every.datasets)}")
+
+
+def _check_tasks(settings: dict[str, Any], cells: Iterable[GridCell]) -> None:
+    """InputError for settings of a task that no cell has."""
+    trained = {task for cell in cells if cell.key.kind == TRAINED for task in cell.config.tasks}
+    for task in settings.get("tasks") or {}:
+        if task not in trained:
+            raise InputError(f"--set tasks.{task}: none of --methods has that task; leave it out")
 
 
 def _after_alike(cells: Iterable[GridCell]) -> list[GridCell]:
@@ -180,15 +209,36 @@ def recorded(store: Store, cell: GridCell, evaluation_seeds: int) -> Cell | None
     found = store.get(cell.key)
     if found is None or found.status != DONE or found.evaluation is None:
         return found
-    if cell.file is not None and found.evaluation.get("files") != cell.file.digests():
+    if cell.file is not None and _replaced(found.evaluation.get("files"), cell.file.digests()):
         return None
-    judged = len(found.evaluation["evaluation_seeds"])
+    _require_seeds(store, found, evaluation_seeds)
+    return found
+
+
+def _replaced(before: Any, now: dict[str, str | None]) -> bool:
+    """Whether embeddings are others than those that were judged; a link score that is there stays where no file for it
+    is named."""
+    known = before if isinstance(before, dict) else {}
+    return any(digest is not None and known.get(name) != digest for name, digest in now.items())
+
+
+def check_protocol(store: Store, cells: Iterable[GridCell], evaluation_seeds: int) -> None:
+    """InputError where the store has cells of the same data sets that were judged over other evaluation seeds: such
+    cells do not compare."""
+    datasets = {cell.key.dataset for cell in cells}
+    for cell in store:
+        if cell.key.dataset in datasets and cell.evaluation is not None:
+            _require_seeds(store, cell, evaluation_seeds)
+
+
+def _require_seeds(store: Store, cell: Cell, evaluation_seeds: int) -> None:
+    assert cell.evaluation is not None
+    judged = len(cell.evaluation["evaluation_seeds"])
     if judged != evaluation_seeds:
         raise InputError(
             f"{store.file(cell.key)}: was judged over {judged} evaluation seeds, not {evaluation_seeds}; use "
             f"--evaluation-seeds {judged}, or another --out"
         )
-    return found
 
 
 def made_otherwise(found: Cell, cell: GridCell) -> list[str]:

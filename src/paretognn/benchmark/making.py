@@ -194,7 +194,13 @@ def _concatenated(job: Job, graph: Graph) -> _Made:
         if cell is None or cell.status != DONE:
             state = "is not there" if cell is None else f"is recorded as {cell.status}: {cell.error}"
             raise InputError(f"it needs {key.method}, which {state}")
-        homes.append(RunFolder(job.store.runs / key.name))
+        home = RunFolder(job.store.runs / key.name)
+        if not home.embeddings_file.exists():
+            raise InputError(
+                f"it needs the embeddings of {key.method}, and {home.embeddings_file} is not there; remove "
+                f"{job.store.file(key)} to have them made again"
+            )
+        homes.append(home)
 
     def joined(files: list[Path], stage: str) -> np.ndarray:
         blocks = [read_embeddings(file, graph) for file in files]

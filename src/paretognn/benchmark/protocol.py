@@ -23,7 +23,7 @@ def refuse_mixed(cells: Iterable[Cell]) -> None:
             if value != known:
                 raise InputError(
                     f"cells '{other.key.name}' and '{cell.key.name}' were judged differently, by their {what}"
-                    f"{_shown(known, value)}; remove one, or run it again under the other's protocol"
+                    f"{_shown(known, value)}; remove one, and run it again under the other's protocol"
                 )
 
 

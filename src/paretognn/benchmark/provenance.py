@@ -42,9 +42,13 @@ class Provenance:
         marks = self._budget_marks(result)
         if result.row.kind == EMBEDDINGS:
             marks += (self.mark(FILE, "embeddings from a file: how they were trained is not known here"),)
-        if result.done and (result.seeds != self.seeds or len(result.done) < len(result.cells)):
-            marks += (self.mark(SEEDS, f"mean and deviation over {_deviation(result.seeds)}{_lost(result)}"),)
-        return marks
+        return marks + self.seed_marks(result)
+
+    def seed_marks(self, result: Result) -> tuple[str, ...]:
+        """What is said of a mean over other seeds than most."""
+        if not result.done or (result.seeds == self.seeds and len(result.done) == len(result.cells)):
+            return ()
+        return (self.mark(SEEDS, f"mean and deviation over {_deviation(result.seeds)}{_lost(result)}"),)
 
     def cost_marks(self, result: Result) -> tuple[str, ...]:
         """What is said of a cost that differs from most."""

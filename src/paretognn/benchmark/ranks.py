@@ -14,8 +14,11 @@ Value = float | None
 
 
 def places(column: Mapping[Row, Value]) -> dict[Row, int]:
-    """The place of every row that has a value: 1 for the largest, ties share the smaller number."""
+    """The place of every row that has a value: 1 for the largest, ties share the smaller number. None have one where
+    all are `OUT`."""
     values = {row: value for row, value in column.items() if value is not None}
+    if set(values.values()) == {OUT}:
+        return {}
     return {row: 1 + sum(other > value for other in values.values()) for row, value in values.items()}
 
 

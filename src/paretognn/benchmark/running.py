@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from paretognn.atomic import WriteError
 from paretognn.benchmark.cells import DONE, Cell, Store
-from paretognn.benchmark.grid import GridCell, Request, recorded
+from paretognn.benchmark.grid import GridCell, Request, check_protocol, recorded
 from paretognn.benchmark.job import Job
 from paretognn.benchmark.making import drop_checkpoints, unmade
 from paretognn.benchmark.place import Place, Running, ThisMachine, last_line
@@ -34,7 +34,9 @@ class Report:
 
 
 def to_do(cells: list[GridCell], store: Store, request: Request, retry: bool = False) -> list[GridCell]:
-    """Those without a finished cell; with ``retry`` also those that failed or ran out of memory."""
+    """Those without a finished cell; with ``retry`` also those that failed or ran out of memory. InputError as
+    `check_protocol`."""
+    check_protocol(store, cells, request.evaluation_seeds)
     left = []
     for cell in cells:
         found = recorded(store, cell, request.evaluation_seeds)

@@ -42,7 +42,8 @@ HELP = """Judge methods side by side: data sets x methods x training seeds, each
 
 What is finished is kept in the store and never run again: after Ctrl-C, a crash or a kill the same command goes on
 where it was. A cell that fails or runs out of memory is recorded as such, and the others go on. The exit code is 1
-where none is finished for that, and where a cell's process was killed from outside.
+where none is finished for that, and where a cell was told to end from outside (SIGTERM); one that is killed counts as
+out of memory.
 
 A row from a file (--embeddings) has a link score only with --link-embeddings, from a model that saw the train pairs
 of OUT/splits/DATASET-seed0.parquet alone; the first cell of a data set writes that split.
@@ -114,7 +115,7 @@ def command(
             steps=steps,
             seeds=seeds,
             evaluation_seeds=evaluation_seeds,
-            settings=parse_assignments(set_ or [], sampler_tree(sampler, budget)),
+            settings=_settings_of(set_ or [], sampler_tree(sampler, budget)),
             widths=_numbers("--widths", widths),
             files=_files(embeddings, link_embeddings),
             data_root=None if data_root is None else str(data_root.resolve()),
@@ -130,6 +131,13 @@ def command(
             else:
                 say(f"interrupted: finished cells and checkpoints are kept in {out}; go on with: {_same_command()}")
             raise typer.Exit(130) from None
+
+
+def _settings_of(assigned: list[str], sampler: dict[str, Any]) -> dict[str, Any]:
+    settings = parse_assignments(assigned)
+    if sampler and "sampler" in settings:
+        raise InputError("--set sampler: is what --sampler sets; leave one out")
+    return settings | sampler
 
 
 def _cluster(device: str, jobs: int | None) -> Place:

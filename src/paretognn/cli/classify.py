@@ -41,6 +41,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     check_out(out, run, [labels])
+    if labels is None and (id_column or label_column or header != "auto"):
+        raise InputError("--id-column, --label-column and --header are for a table of labels; name it with --labels")
     options = TableOptions(id_column=id_column, label_column=label_column, header=header)
     graph, units = run_embeddings(RunFolder(run))
     ids = graph.id_array()

@@ -52,7 +52,7 @@ def command(
             with connected():
                 from paretognn.cluster.embedding import embed_on_cluster  # an extra
 
-                graph = run_graph(folder)
+                graph = run_graph(folder, source)
                 ids, embeddings = graph.id_array(), embed_on_cluster(folder, trained, graph, cluster_device(device))
         elif source.given:
             new = embed_new(trained, folder, source)
@@ -60,7 +60,7 @@ def command(
             for warning in new.warnings:
                 say(f"warning: {warning}")
         else:
-            graph = run_graph(folder)
+            graph = run_graph(folder, source)
             ids, embeddings = graph.id_array(), trained.embed(graph)
         write_embeddings(out, ids, embeddings)
     say(f"wrote {out}: {embeddings.shape[0]} rows, {embeddings.shape[1]} dimensions; {peak}")

@@ -1,5 +1,6 @@
 """``paretognn import``: tables larger than memory become a graph on disk."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -83,6 +84,6 @@ def command(
     for line in format_summary(facts["summary"]):
         say(line)
     say(f"{peak}")
-    say(f"wrote {out}; next: paretognn train --graph {out} --out RUN")
+    say(f"wrote {out}; next: paretognn train --graph {shlex.quote(str(out))} --out RUN")
     if as_json:
         print_json({"store": str(out), "digest": facts["digest"], **peak.to_json(), "summary": facts["summary"]})

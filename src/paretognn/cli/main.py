@@ -8,6 +8,7 @@ shared the work were lost, or no cell of a benchmark could be made.
 import ast
 import errno
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -133,6 +134,7 @@ def run(given: list[str], app: typer.Typer | None = None) -> int:
 
 
 _signals: list[int] = []
+_LINES = re.compile(r"\s*[\r\n]\s*")
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
@@ -146,5 +148,5 @@ def _fail(message: str, code: int = 2) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     with suppress(OSError):  # the code says it too
-        print("error: " + " ".join(message.split()), file=sys.stderr)
+        print("error: " + _LINES.sub(" ", message.strip()), file=sys.stderr)
     return code

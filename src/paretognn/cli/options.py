@@ -1,6 +1,7 @@
 """The options that name a graph, shared by every command that takes one."""
 
 # No `from __future__ import annotations` here: typer reads the annotations at run time.
+import csv
 import functools
 import inspect
 from collections.abc import Callable
@@ -104,7 +105,9 @@ def _graph_options(
 
 
 def listed(text: str | None) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+    """The parts of a comma-separated option; one with a comma of its own is in double quotes, as in CSV."""
+    parts = next(csv.reader([text], skipinitialspace=True), []) if text else []
+    return [part.strip() for part in parts if part.strip()]
 
 
 def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:

@@ -28,7 +28,7 @@ NAME = "tables"
 HELP = """Make the tables of a benchmark: scores with average ranks, cost, settings, and the paper's figures beside.
 
 Markdown goes to standard output; with --out each table is also written as Markdown, LaTeX
-(for booktabs and graphicx) and CSV.
+(for booktabs, graphicx and longtable) and CSV.
 
 \b
 Examples:

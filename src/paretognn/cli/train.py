@@ -1,5 +1,6 @@
 """``paretognn train``: a graph in, a run folder with frozen encoder and embeddings out."""
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -119,6 +120,7 @@ def command(
                 graph, resolved = _reopen(folder, source, steps, room)
         else:
             overrides = read_config_file(config) if config is not None else {}
+            _check_said_once(parse_assignments(set_ or []), {**given, "steps": steps})
             overrides = parse_assignments(set_ or [], overrides)
             overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
             origin = None if from_run is None else RunFolder(from_run).require()
@@ -139,7 +141,7 @@ def command(
         trackers.append(EachStep(lambda record: made.append(record.step)))
         finished = folder.model_file.exists()
         by_cluster = f" --ray-workers {ray_workers}" if ray_workers else ""
-        again = f"continue with: {launch(ranks)} train --resume{by_cluster} --out {out}"
+        again = f"continue with: {launch(ranks)} train --resume{by_cluster} --out {shlex.quote(str(out))}"
         try:
             if ray_workers:
                 from paretognn.cluster.training import train_on_cluster  # an extra
@@ -187,7 +189,7 @@ def command(
     taken = f", peak memory {peak_memory() / 2**30:.1f} GiB" if graph.stored is None else f", {peak}"
     say(f"trained in {seconds:.0f} s{'' if peak is None else taken}")
     say(f"wrote {folder.embeddings_file}: {graph.num_nodes} rows, {trained.width} dimensions")
-    say(f"next: paretognn evaluate {out}")
+    say(f"next: {shlex.join(['paretognn', 'evaluate', str(out)])}")
     if as_json:
         shape = {"rows": graph.num_nodes, "dimensions": trained.width}
         chosen_by = {"method": resolved.method, "preset": resolved.preset, "seed": resolved.seed}
@@ -201,6 +203,13 @@ def command(
                 **memory,
             }
         )
+
+
+def _check_said_once(assigned: dict[str, Any], given: dict[str, Any]) -> None:
+    """InputError where an option and --set say two things."""
+    for name, value in given.items():
+        if value is not None and name in assigned and assigned[name] != value:
+            raise InputError(f"--{name} and --set {name}= say two things; leave one of them out")
 
 
 @contextmanager

@@ -76,13 +76,13 @@ def evaluate_embeddings(
     return Evaluation(scores, numbers, split, job.facts, tuple(messages), seconds)
 
 
-_MOST_SEEDS = 10_000
+MOST_SEEDS = 10_000
 
 
 def check_request(graph: Graph, tasks: Sequence[str], seeds: int | Sequence[int], split: str) -> tuple[int, ...]:
     """The evaluation seeds one by one. InputError for an unknown task or split, and seeds below 0."""
-    if isinstance(seeds, int) and seeds > _MOST_SEEDS:
-        raise InputError(f"evaluation takes at most {_MOST_SEEDS:,} seeds, not {seeds}")
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise InputError(f"evaluation takes at most {MOST_SEEDS:,} seeds, not {seeds}")
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
     if not numbers or min(numbers) < 0 or max(numbers) >= 2**32:
         raise InputError("evaluation needs at least one seed, and none below 0 or from 2**32 on")

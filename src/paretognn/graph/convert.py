@@ -40,7 +40,7 @@ def as_graph(source: Any, *, fill_missing: bool = False) -> Graph:
         return _from_arrays(*source, *([None] if len(source) == 2 else []))
     if hasattr(source, "edge_index") and hasattr(source, "num_nodes"):
         return from_pyg(source)
-    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "adj"):
+    if hasattr(source, "nodes") and hasattr(source, "edges") and hasattr(source, "add_nodes_from"):
         return from_networkx(source, fill_missing)
     hint = "; for files there is read_graph" if hasattr(source, "__fspath__") or isinstance(source, str) else ""
     raise InputError(f"cannot make a graph of a {type(source).__name__}: give {_ACCEPTED}{hint}")

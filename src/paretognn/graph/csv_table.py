@@ -26,7 +26,7 @@ class CsvTable(Table):
     """A CSV, TSV, semicolon, pipe or space separated file, plain or gzip.
 
     reserved : sets of column names; a first line that holds one whole set is a header.
-    min_columns : 2 for a table of edges, else 1.
+    min_columns : 2 for a table of edges, which may have no rows, else 1.
     header : ``auto``, ``yes`` or ``no``.
     is_node : whether a text is an id of the node table; it helps to tell a header from an edge.
     most : bytes to look at, for what is read elsewhere; None for the whole file.
@@ -84,7 +84,7 @@ class CsvTable(Table):
             titles = enumerate(map(one_line, first), 1)
             self.names = tuple(title if title or k == 1 else f"column_{k}" for k, title in titles)
             self._skip_header(sample)
-            if not bytes(self._body[:4096]).strip() and not bytes(self._body).strip():
+            if self._blank() and min_columns == 1:
                 raise InputError(f"{path} has a header and no rows")
         else:
             self.names = tuple(f"column_{k}" for k in range(1, len(first) + 1))
@@ -93,6 +93,9 @@ class CsvTable(Table):
             self.notes += (f"{path.name}: {file.comments} leading '#' line(s) skipped",)
         self.index_column = next((n for n in self.names[:1] if n in ("", "Unnamed: 0")), None)
         self._check_names()
+
+    def _blank(self) -> bool:
+        return not bytes(self._body[:4096]).strip() and not bytes(self._body).strip()
 
     def _skip_header(self, sample: str) -> None:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=self.delimiter)
@@ -117,6 +120,9 @@ class CsvTable(Table):
                 raise InputError(f"{self.path}{self._diagnose(error)}") from None
 
     def _parse(self, text: Collection[str], numbers: Collection[str]) -> dict[str, pa.ChunkedArray]:
+        if self._blank():
+            none = {pa.string(): text, pa.float32(): numbers}
+            return {name: pa.chunked_array([], kind) for kind, names in none.items() for name in names}
         position = {name: str(k) for k, name in enumerate(self.names)}
         types = {position[name]: pa.string() for name in text}
         types |= {position[name]: pa.float32() for name in numbers}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from paretognn.errors import InputError
+from paretognn.errors import InputError, flag_value
 from paretognn.graph.build import SPARSE_BELOW
 from paretognn.graph.graph import FeatureColumn, Features
 from paretognn.graph.ids import listed, shown
@@ -80,7 +81,7 @@ class FeatureReader:
         if len(found) > max(MANY, len(column) / 2):
             self.warnings.append(
                 f"column '{name}' has {len(found):,} values in {len(column):,} rows, and gives as many features, which "
-                f"hardly any two nodes share; --drop-columns {name} leaves it out"
+                f"hardly any two nodes share; --drop-columns {flag_value(name)} leaves it out"
             )
         return found
 
@@ -96,13 +97,14 @@ class FeatureReader:
             return
         name, fault = next(iter(faults.items()))
         node = shown(self._ids[fault.row].as_py())
-        one_hot = f", or --categorical {name} for one column a value" if _writable(data[name]) else ""
-        label = "" if self._labelled or not one_hot else f", or --label-column {name} where it is the label"
+        one_hot = f", or --categorical {flag_value(name)} for one column a value" if _writable(data[name]) else ""
+        labels = one_hot and not self._labelled
+        label = f", or --label-column {shlex.quote(name)} where it is the label" if labels else ""
         others = list(faults)[1:]
         also = f"; {len(others)} more such column(s): {listed(pa.array(others))}" if others else ""
         raise InputError(
             f"{self._table.path}: column '{name}' is not numeric: {fault.what}, the first {fault.value!r} at "
-            f"node '{node}'; use --drop-columns {name}{one_hot}{label}{also}"
+            f"node '{node}'; use --drop-columns {flag_value(name)}{one_hot}{label}{also}"
         )
 
     def _number(self, name: str, column: pa.ChunkedArray) -> _Column:

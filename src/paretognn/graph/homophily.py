@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from paretognn.errors import InputError
 from paretognn.graph.graph import Features, Graph
 
 _SAMPLE = 20_000
@@ -12,8 +13,10 @@ _SAMPLE = 20_000
 
 def feature_homophily(graph: Graph, seed: int = 0) -> float:
     """Mean cosine of the features of two neighbours, less that of two nodes drawn at random; over at most 20,000 pairs
-    each. Columns are centred, and those of dense features scaled to variance 1."""
-    assert graph.features is not None
+    each. Columns are centred, and those of dense features scaled to variance 1. InputError without features or
+    edges."""
+    if graph.features is None or not graph.num_edges:
+        raise InputError("feature homophily is of a graph with features and edges")
     rng = np.random.default_rng(seed)
     pairs = graph.pairs()
     if len(pairs) > _SAMPLE:

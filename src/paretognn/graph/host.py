@@ -14,6 +14,8 @@ def to_host(value: Any) -> Any:
         return value
     if hasattr(value, "detach"):
         return _from_tensor(value.detach().cpu())
+    if isinstance(value, np.ma.MaskedArray):  # what is masked is missing
+        return np.ma.filled(value if value.dtype.kind == "f" else value.astype(np.float64), np.nan)
     return np.asarray(value)
 
 

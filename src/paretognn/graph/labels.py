@@ -40,10 +40,19 @@ def encode_labels(text: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, tuple[s
 
 
 def encode_values(values: Any) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The same for an array [N] of numbers, text, booleans or objects (None is unlabelled)."""
+    """The same for an array [N] of numbers, text, booleans or objects (None, and pandas' NA and NaT, are
+    unlabelled)."""
     values = np.asarray(values)
     if values.dtype.kind == "O":
-        return encode_labels(pa.array([None if v is None else str(v) for v in values], pa.string()))
+        return encode_labels(pa.array(map(_text, values), pa.string()))
     distinct, inverse = np.unique(values, return_inverse=True)
-    names = pa.array([str(v) for v in distinct.tolist()], pa.string())
+    names = pa.array(map(_text, distinct.tolist()), pa.string())
     return encode_labels(names.take(pa.array(inverse.ravel())))
+
+
+def _text(value: Any) -> str | None:
+    """None for what is missing: what is no number is not itself, and pandas' NA does not say."""
+    try:
+        return None if value is None or bool(value != value) else str(value)
+    except TypeError:
+        return None

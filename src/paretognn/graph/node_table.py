@@ -92,7 +92,7 @@ def open_node_table(path: Path, options: TableOptions, sources: Iterable[str] = 
 
 def id_column(table: Table, options: TableOptions) -> str:
     key = table.find(options.id_column, "id", "node_id", flag="--id-column")
-    return key or table.index_column or table.names[0]
+    return key or table.index_column or table.row_names or table.names[0]
 
 
 def choose_features(

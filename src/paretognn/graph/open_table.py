@@ -21,5 +21,5 @@ def open_table(
 ) -> Table:
     """Parquet by its content or name, else delimited text (for the arguments see `CsvTable`)."""
     if is_parquet(path):
-        return ParquetTable(path)
+        return ParquetTable(path, min_columns)
     return CsvTable(path, reserved, min_columns=min_columns, header=header, is_node=is_node, most=most)

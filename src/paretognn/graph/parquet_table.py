@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from pathlib import Path
 
@@ -26,9 +27,10 @@ def is_parquet(path: Path) -> bool:
 
 
 class ParquetTable(Table):
-    """Integer, string and dictionary columns serve as text; numeric and boolean ones as features."""
+    """Integer, string and dictionary columns serve as text; numeric and boolean ones as features.
+    ``min_columns`` is 2 for a table of edges, which may have no rows."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, min_columns: int = 1) -> None:
         check_file(path)
         require_utf8(path)
         self.path = path
@@ -40,10 +42,20 @@ class ParquetTable(Table):
             raise self._damaged(error) from None
         self.names = tuple(map(one_line, stored))
         self._stored = dict(zip(self.names, stored, strict=True))
-        if self._file.metadata.num_rows == 0:
+        if self._file.metadata.num_rows == 0 and min_columns == 1:
             raise InputError(f"{path} has a header and no rows")
         self.index_column = next((n for n in self.names if n.startswith("__index_level_")), None)
+        self.row_names = self._named_index()
         self._check_names()
+
+    def _named_index(self) -> str | None:
+        """As pandas says it in the file: the columns of its index by name."""
+        try:
+            told = json.loads((self._file.schema_arrow.metadata or {})[b"pandas"])["index_columns"]
+            found = [one_line(name) for name in told if isinstance(name, str)]
+        except (KeyError, TypeError, ValueError):
+            return None
+        return found[0] if len(found) == 1 and found[0] in self.names and found[0] != self.index_column else None
 
     def read(
         self, ids: Collection[str], text: Collection[str] = (), numbers: Collection[str] = ()

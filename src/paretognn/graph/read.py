@@ -33,6 +33,12 @@ def read_graph(
 
     >>> read_graph("nodes.csv", "edges.csv", label_column="kind")  # doctest: +SKIP
     """
+    for name, value in {"nodes": nodes, "edges": edges, "graph": graph}.items():
+        if not isinstance(value, str | os.PathLike | None):
+            kind = type(value).__name__
+            raise InputError(
+                f"{name} must be the path of a file, not a {kind}; paretognn.graph.as_graph takes what is in memory"
+            )
     settings = TableOptions.of(**options)
     if graph is not None:
         if nodes is not None or edges is not None or options:

@@ -25,6 +25,8 @@ class Table(ABC):
     unit: str = "row"
     index_column: str | None = None
     """The column that a data frame's row index was written to, if there is one: it has no real name."""
+    row_names: str | None = None
+    """The same, where the index has a name."""
 
     @abstractmethod
     def read(

@@ -7,6 +7,9 @@ from typing import Any
 
 from paretognn.errors import InputError, suggest
 
+OF_NODES = ("id_column", "label_column", "feature_columns", "drop_columns", "categorical", "impute")
+"""Options that say how a table of nodes is read."""
+
 
 @dataclass(frozen=True)
 class TableOptions:

@@ -72,6 +72,8 @@ def read_tables(
     """
     rows = read_rows(nodes, edges, options, schema=schema)
     if rows.nodes is None:
+        if not len(rows.edges.source):
+            raise InputError(f"{rows.edges.where} has a header and no rows")
         ids = first_appearance(rows.edges.source, rows.edges.target)
         return build_graph(
             len(ids),
@@ -123,7 +125,8 @@ def locate_ends(
     if not add_missing:
         count = len(missing)
         said = "edge endpoint is" if count == 1 else "edge endpoints are"
-        trimmed = pc.any(pc.is_in(pc.utf8_trim_whitespace(missing), value_set=ids)).as_py()
+        bare = pc.utf8_trim_whitespace(ids)
+        trimmed = pc.any(pc.is_in(pc.utf8_trim_whitespace(missing), value_set=bare)).as_py()
         spaces = " (ids keep their spaces, and these differ by them)" if trimmed else ""
         raise InputError(
             f"{edges.where}: {count} {said} not in {where}: {listed(missing)}{spaces}; "

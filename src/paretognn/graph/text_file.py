@@ -38,6 +38,8 @@ def check_file(path: Path) -> None:
     if not path.exists():
         near = os.listdir(path.parent) if path.parent.is_dir() else []
         raise InputError(f"{path} does not exist{suggest(path.name, near)}")
+    if not path.is_file():
+        raise InputError(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is empty")
 

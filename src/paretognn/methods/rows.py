@@ -19,7 +19,7 @@ from paretognn.pretext import PAPER
 from paretognn.reconcile import TORCHJD, reconciler_class
 from paretognn.registry import Registry
 from paretognn.sampling.diffusion import check_size
-from paretognn.training.config import TrainConfig, make_config, merge
+from paretognn.training.config import TrainConfig, make_config, merge, plain, whole
 
 
 @dataclass(frozen=True)
@@ -105,12 +105,12 @@ def method_config(
     ``overrides`` is a tree laid over method and preset; a ``sampler`` in it takes the place of every task's.
     InputError for unknown names and settings, and where a package that the method needs is not installed.
     """
-    overrides = dict(overrides or {})
+    overrides = plain(overrides or {})
     row = find_method(overrides.pop("method", method))
     preset = overrides.pop("preset", preset)
     sampler = overrides.pop("sampler", None)
     steps = overrides.get("steps")
-    settings, why = preset_settings(preset, graph, steps if type(steps) is int and steps > 0 else None)
+    settings, why = preset_settings(preset, graph, whole(steps))
     tree = {"method": row.name, "preset": preset, **row.row(merge(settings, _widths(overrides)), graph)}
     if sampler is not None:
         tree = _sampled(tree, sampler)
@@ -142,9 +142,10 @@ def _widths(overrides: dict[str, Any]) -> dict[str, Any]:
     the check of all settings."""
     encoder = overrides.get("encoder")
     widths = encoder.get("hidden_dims") if isinstance(encoder, dict) else None
-    if not isinstance(widths, list | tuple) or not widths or any(type(w) is not int or w < 1 for w in widths):
+    if not isinstance(widths, list) or not widths:
         return {}
-    return {"encoder": {"hidden_dims": list(widths)}}
+    counts = [whole(width) for width in widths]
+    return {} if None in counts else {"encoder": {"hidden_dims": counts}}
 
 
 def run_method(config: TrainConfig) -> Method:

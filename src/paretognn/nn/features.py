@@ -47,7 +47,8 @@ class FeatureScaling:
             else:
                 square = np.bincount(features.indices, features.data.astype(np.float64) ** 2, minlength=d)
                 variance = square / n - mean**2
-            constant = variance <= 1e-10 * np.maximum(mean**2, 1e-30) + 1e-24
+            # Beside the mean only, so that units do not matter; below 1e-30 a float32 deviation has no inverse.
+            constant = variance <= np.maximum(1e-10 * mean**2, 1e-60)
             scale = np.where(constant, 0.0, 1.0 / np.sqrt(np.where(constant, 1.0, variance)))
         return cls(kind, mean.astype(np.float32), scale.astype(np.float32))
 

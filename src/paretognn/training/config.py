@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -119,7 +120,7 @@ class TrainConfig(_Settings):
     method: str = "paretognn"
     preset: str = "auto"
     seed: int = Field(0, ge=0, lt=2**31)
-    steps: int = Field(500, ge=1)
+    steps: int = Field(500, ge=1, le=1_000_000_000)
     features: Literal["standardise", "none", "row"] = "standardise"
     encoder: EncoderSettings = EncoderSettings()
     tasks: dict[str, SerializeAsAny[TaskSettings]] = Field(min_length=1)
@@ -213,8 +214,13 @@ def _model_of(model: type[BaseModel], name: str) -> type[BaseModel] | None:
 
 
 def _unknown(path: tuple[str, ...], siblings: Iterable[str]) -> str:
-    near = suggest(path[-1], siblings) or suggest(path[-1], _paths(TrainConfig))
-    return f"unknown setting '{'.'.join(path)}'{near}"
+    inside, name = "".join(f"{part}." for part in path[:-1]), ".".join(path)
+    if name in (known := list(_paths(TrainConfig))):  # with its dots, as one name
+        head, *rest = name.split(".")
+        return f"unknown setting '{name}': in a tree it is '{head}' with '{'.'.join(rest)}' inside"
+    near = suggest(path[-1], siblings)
+    near = near.replace("mean '", f"mean '{inside}") if near else suggest(path[-1], known)
+    return f"unknown setting '{name}'{near}"
 
 
 def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
@@ -271,6 +277,21 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = value
     return merged
+
+
+def plain(value: Any) -> Any:
+    """A tree of settings with Python's own numbers and lists in the place of numpy's, and of tuples."""
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def whole(value: Any) -> int | None:
+    """A count of at least 1, as 3 or 3.0; None for what is none, which the check of all settings names."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if number and value >= 1 and value == value // 1 else None
 
 
 def parse_assignment(text: str) -> dict[str, Any]:

@@ -16,3 +16,13 @@ def require_device(name: str) -> str:
     if name == "cuda" and not torch.cuda.is_available():
         raise InputError("device cuda: this machine has no CUDA device; use cpu")
     return name
+
+
+def as_device(device: str | torch.device) -> str:
+    """A device by name; ``auto``: CUDA where there is one. InputError for an unknown or absent device."""
+    name = str(device)
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if name not in DEVICES:
+        raise InputError(f"device must be auto, {' or '.join(DEVICES)}, not '{name}'")
+    return require_device(name)

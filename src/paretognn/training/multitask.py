@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -75,21 +76,26 @@ class MultiTaskModel(nn.Module):
         self.tasks = nn.ModuleDict(heads)
 
 
+_STREAMS = threading.RLock()
+
+
 @contextmanager
 def seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
     """A context in which torch's global streams, of the CPU and a CUDA ``device``, start from ``seed``: what draws from
-    them, such as dropout in an encoder of one's own, repeats. The caller's states come back."""
-    state = torch.get_rng_state()
-    cuda = None if device is None or device.type != "cuda" else torch.cuda.get_rng_state(device)
-    torch.default_generator.manual_seed(seed)
-    if cuda is not None:
-        torch.cuda.manual_seed(seed)
-    try:
-        yield
-    finally:
-        torch.set_rng_state(state)
-        if cuda is not None and device is not None:
-            torch.cuda.set_rng_state(cuda, device)
+    them, such as dropout in an encoder of one's own, repeats. The caller's states come back. The streams are those of
+    all threads, of which one at a time is in here."""
+    with _STREAMS:
+        state = torch.get_rng_state()
+        cuda = None if device is None or device.type != "cuda" else torch.cuda.get_rng_state(device)
+        torch.default_generator.manual_seed(seed)
+        if cuda is not None:
+            torch.cuda.manual_seed(seed)
+        try:
+            yield
+        finally:
+            torch.set_rng_state(state)
+            if cuda is not None and device is not None:
+                torch.cuda.set_rng_state(cuda, device)
 
 
 class MultiTaskStepper:

@@ -29,13 +29,15 @@ def prepare(
     ``scaling``.
     """
     require_device(device)
+    bare = graph.features is None
     graph = with_features(graph)
     assert graph.features is not None
     if scaling is None:
         scaling = FeatureScaling.fit(graph.features, kind)
     elif graph.features.shape[1] != len(scaling.mean):
         raise InputError(
-            f"the graph has {graph.features.shape[1]} feature columns, the encoder was trained on {len(scaling.mean)}"
+            f"the graph has {'no' if bare else graph.features.shape[1]} feature columns, the encoder was trained on "
+            f"{len(scaling.mean)}"
         )
     return DeviceGraph.from_graph(graph, place_features(graph.features, scaling, device), device), scaling
 

@@ -52,12 +52,16 @@ class Scan:
     def number(self, name: str) -> str:
         """The column in a query, as a float32; NULL where it is none."""
         stored = quoted(self._stored[name])
-        # DuckDB would push a plain cast into its reader of text, which fails where this must not.
-        return f"TRY_CAST(trim({stored}) AS FLOAT)" if self.text else f"TRY_CAST({stored} AS FLOAT)"
+        if not self.text:
+            return f"TRY_CAST({stored} AS FLOAT)"
+        # DuckDB would push a plain cast into its reader of text, which fails where this must not; and it alone
+        # takes 1_000 for a number.
+        value = f"TRY_CAST(CASE WHEN contains({stored}, '_') THEN NULL ELSE trim({stored}) END AS FLOAT)"
+        return f"coalesce({value}, CASE lower(trim({stored})) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END)"
 
     def require(self, name: str, kinds: tuple[str, ...], fault: str) -> None:
         """InputError with ``fault`` unless the column is of one of the kinds."""
-        if not self.kinds[name].startswith(kinds):
+        if not self.kinds[name].startswith(kinds) or self.kinds[name].endswith("]"):  # a list of such
             raise InputError(f"{self.where}: column '{name}' ({self.kinds[name].lower()}) {fault}")
 
     def batches(self, columns: str) -> Iterator[pa.RecordBatch]:
