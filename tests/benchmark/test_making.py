@@ -71,7 +71,7 @@ def test_checkpoints_and_graph_are_not_kept(store):
     folder = RunFolder(store.runs / cell(store, "mi-ng").key.name)
     kept = {path.relative_to(folder.path).as_posix() for path in folder.path.rglob("*") if path.is_file()}
     own = {"config.yaml", "metrics.jsonl", "model.safetensors", "embeddings.parquet"}
-    assert kept == own | {f"link/{name}" for name in own} | {"graph.json", "link/split.parquet"}
+    assert kept == own | {f"link/{name}" for name in own} | {"graph.json", "peak.json", "link/split.parquet"}
 
 
 def test_concat_pca_is_made_of_the_embeddings_that_the_five_keep(store, graph, monkeypatch):
@@ -99,6 +99,17 @@ def test_concat_pca_fails_where_one_of_the_five_has(tmp_path):
     found = make_cell(last)
     assert found.status == FAILED
     assert found.error == "it needs feat-rec, which is recorded as failed: no luck"
+
+
+def test_concat_pca_says_what_to_remove_where_embeddings_are_gone(tmp_path):
+    """As in a store that was copied without its runs."""
+    *_, last = jobs_of(tmp_path, "concat-pca")
+    made(tmp_path, "concat-pca")
+    shutil.rmtree(tmp_path / "runs")
+    found = make_cell(last)
+    assert found.status == FAILED
+    assert str(Store(tmp_path).file(last.cell.needs[0])) in found.error
+    assert "is not there; remove" in found.error
 
 
 def test_a_job_arrives_as_it_was_sent(tmp_path):
@@ -231,7 +242,9 @@ def test_a_finished_run_without_its_cell_is_judged_and_not_trained_again(tmp_pat
     Store(tmp_path).file(before.key).unlink()
     monkeypatch.setattr(making, "train", _never)
     monkeypatch.setattr("paretognn.methods.judge.train", _never)
+    monkeypatch.setattr(making, "peak_memory", lambda: 1)  # that of training was another process's
     after = made(tmp_path, "mi-ng")["mi-ng"]
+    assert 1 < after.peak_memory <= before.peak_memory
     assert after.evaluation["tasks"] == before.evaluation["tasks"]
     assert after.seconds["training"] >= 2 * after.step_seconds
 

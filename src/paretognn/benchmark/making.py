@@ -55,6 +55,8 @@ class _Made:
     config: TrainConfig | None = None
     source: Cell | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+    peak: int = 0
+    """Bytes, of an earlier process that was stopped after it had trained."""
 
 
 def make_cell(job: Job) -> Cell:
@@ -123,7 +125,7 @@ def _done(job: Job) -> Cell:
         width=made.embeddings.shape[1],
         seconds={**made.seconds, "evaluation": sum(result["seconds"].values())},
         step_seconds=made.step_seconds,
-        peak_memory=max((made.source and made.source.peak_memory) or 0, peak_memory()),
+        peak_memory=max((made.source and made.source.peak_memory) or 0, made.peak, peak_memory()),
         hardware=_hardware(job, made.source),
         versions=versions(),
         command=job.command(),
@@ -153,6 +155,7 @@ def _trained(job: Job, graph: Graph) -> _Made:
         else:
             embeddings = take_encoder(alike, folder, graph, config, job.device)
     write_embeddings(folder.embeddings_file, graph.id_array(), embeddings)
+    peak = _largest_peak(folder)
 
     def link_model(train_graph: Graph) -> np.ndarray:
         home = there = RunFolder(folder.link_folder)
@@ -169,7 +172,7 @@ def _trained(job: Job, graph: Graph) -> _Made:
 
     link, reason = linked(graph, config, link_model, folder)
     steps = [row["seconds"] for row in read_metrics(folder.metrics_file)]
-    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, source)
+    return _Made(embeddings, link, reason, seconds, median(steps) if steps else None, config, source, peak=peak)
 
 
 def _control(job: Job, graph: Graph) -> _Made:
@@ -263,6 +266,15 @@ def _start(folder: RunFolder, graph: Graph, config: TrainConfig) -> None:
 def _seconds_of(folder: RunFolder) -> float:
     """Of the steps that an earlier process made."""
     return sum(row["seconds"] for row in read_metrics(folder.metrics_file)) if folder.metrics_file.exists() else 0.0
+
+
+def _largest_peak(folder: RunFolder) -> int:
+    """Bytes, of this process or an earlier one of the cell, which is kept for the next."""
+    file = folder.path / "peak.json"
+    before = folder.read_json(file).get("bytes", 0) if file.exists() else 0
+    peak = max(int(before), peak_memory())
+    folder.write_json(file, {"bytes": peak})
+    return peak
 
 
 def _hardware(job: Job, source: Cell | None = None) -> dict[str, Any]:
