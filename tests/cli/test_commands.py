@@ -63,7 +63,7 @@ WRONG = [
     [
         (["--method", "paretogn"], "unknown method 'paretogn' (did you mean 'paretognn'?)"),
         (["--preset", "fast"], "unknown preset 'fast'"),
-        (["--set", "optimizer.lr=0.1"], "unknown setting 'optimizer.lr' (did you mean 'learning_rate'?)"),
+        (["--set", "optimizer.lr=0.1"], "unknown setting 'optimizer.lr' (did you mean 'optimizer.learning_rate'?)"),
         (["--set", "learning_rate=0.1"], "unknown setting 'learning_rate' (did you mean 'optimizer.learning_rate'?)"),
         (["--set", "tasks.mi_ngs.temperature=1"], "unknown pretext task 'mi_ngs'"),
     ],
