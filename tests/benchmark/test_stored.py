@@ -20,6 +20,18 @@ def test_the_tables_in_the_docs_are_those_of_the_stored_cells(capsys):
     assert made == page[page.index("\n## ") + 1 :]
 
 
+def test_the_scores_in_the_readme_are_those_of_the_stored_cells():
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
+    rows = [[part.strip(" *") for part in line.split("|")[1:-1]] for line in section.splitlines() if line[:3] == "| `"]
+    cells = {cell.key.method: cell for cell in Store(STORE) if cell.key.dataset == "cora" and not cell.key.settings}
+    assert len(rows) >= 8
+    for name, *scores, average in rows:
+        judged = cells[name.split("`")[1]].evaluation
+        tasks = judged["tasks"].values()
+        assert scores == [f"{100 * task['mean']:.1f} ±{100 * task['std']:.1f}" for task in tasks], name
+        assert average == f"{100 * judged['average']:.1f}"
+
+
 def test_the_same_tables_as_json(capsys):
     assert run(["tables", str(STORE), "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
