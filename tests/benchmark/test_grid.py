@@ -8,7 +8,7 @@ from benchmark.small_cells import NARROW, cells_of, request
 from paretognn.benchmark import grid, reference
 from paretognn.benchmark.cells import CONTROL, DONE, EMBEDDINGS, TRAINED, Cell, CellKey, Store
 from paretognn.benchmark.concat_pca import PARTS
-from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, method_names, recorded
+from paretognn.benchmark.grid import EmbeddingsFile, Request, checked, made_otherwise, method_names, recorded
 from paretognn.benchmark.running import to_do
 from paretognn.errors import InputError
 from paretognn.graph.region import induced_graph
@@ -203,6 +203,16 @@ def test_a_link_score_stays_where_no_file_for_it_is_named(tmp_path):
     assert recorded(store, asked("link"), 10) is not None
     assert recorded(store, asked(None), 10) is not None
     assert recorded(store, asked("other"), 10) is None
+
+
+def test_weights_that_a_search_found_are_no_other_settings():
+    (cell,) = cells_of(request("autossl-es"))
+    weights = {task: 0.3 for task in cell.config.tasks}
+    reconciler = cell.config.reconciler.model_copy(update={"settings": {"weights": weights}})
+    config = cell.config.model_copy(update={"reconciler": reconciler}).model_dump(mode="json")
+    found = Cell(cell.key, DONE, config=config)
+    assert made_otherwise(found, cell) == []
+    assert made_otherwise(replace(found, config=config | {"features": "none"}), cell) == ["features"]
 
 
 def test_a_store_takes_no_cells_beside_others_that_were_judged_over_other_seeds(tmp_path):

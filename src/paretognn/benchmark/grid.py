@@ -249,7 +249,9 @@ def made_otherwise(found: Cell, cell: GridCell) -> list[str]:
         before = TrainConfig.model_validate(found.config).model_dump(mode="json")
     except (ValueError, InputError):  # of another version
         before = found.config
-    return [name for name, value in cell.config.model_dump(mode="json").items() if before.get(name) != value]
+    found_by_search = {"reconciler"} if cell.config.search.name != "none" else set()
+    now = cell.config.model_dump(mode="json")
+    return [name for name, value in now.items() if before.get(name) != value and name not in found_by_search]
 
 
 def _possible(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple[str, ...]:
