@@ -207,7 +207,7 @@ def test_a_link_score_stays_where_no_file_for_it_is_named(tmp_path):
 
 def test_weights_that_a_search_found_are_no_other_settings():
     (cell,) = cells_of(request("autossl-es"))
-    weights = {task: 0.3 for task in cell.config.tasks}
+    weights = dict.fromkeys(cell.config.tasks, 0.3)
     reconciler = cell.config.reconciler.model_copy(update={"settings": {"weights": weights}})
     config = cell.config.model_copy(update={"reconciler": reconciler}).model_dump(mode="json")
     found = Cell(cell.key, DONE, config=config)
