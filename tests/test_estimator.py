@@ -344,5 +344,5 @@ def test_c45_an_absent_or_unknown_device_is_one_line(tmp_path, monkeypatch):
         ParetoGNN(steps=1, settings=SMALL, device="cuda").fit(make_graph())
     with pytest.raises(InputError, match="device cuda: this machine has no CUDA device"):
         ParetoGNN.load(tmp_path, device="cuda")
-    with pytest.raises(InputError, match="device must be auto, cpu or cuda, not 'tpu'"):
+    with pytest.raises(InputError, match="device must be one of cpu, cuda, not 'tpu'"):
         ParetoGNN(steps=1, settings=SMALL, device="tpu").fit(make_graph())

@@ -129,7 +129,7 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             own = _graph(X)
         if self.encoder is not None and own.weights is not None:
-            warnings.warn("an encoder that was passed in sees edges without their weights", stacklevel=3)
+            warnings.warn("an encoder that was passed in sees edges without their weights", stacklevel=4)
         device = as_device(self.device)
         config, _ = method_config(own, overrides=self._overrides())
         self.config_ = searched(own, config, device, encoder=self.encoder)
@@ -213,14 +213,13 @@ class ParetoGNN(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     @_torch_as_usual()
-    def load(cls, folder: str | os.PathLike[str], device: str = "cpu") -> ParetoGNN:
+    def load(cls, folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> ParetoGNN:
         """A fitted estimator from a run folder, also from one that ``paretognn train`` wrote; to `fit` it on the run's
         graph repeats the run."""
         home = RunFolder(folder)
-        device = as_device(device)
-        trained = TrainedEncoder.load(home, device)
+        trained = TrainedEncoder.load(home, as_device(device))
         config = trained.config
-        model = ParetoGNN(run_method(config), config.preset, config.steps, config.seed, device)
+        model = ParetoGNN(run_method(config), config.preset, config.steps, config.seed, trained.device)
         model.config_, model.encoder_, model.history_ = config, trained, []
         model._digest, model._neighbours, model._named = "", None, None
         kept = home.read_json(home.graph_json) if home.graph_json.exists() else {}

@@ -79,6 +79,4 @@ def _training_options(folder: RunFolder) -> dict[str, object]:
     """Column options of the training tables, which new tables share unless they say otherwise."""
     origin = folder.read_json(folder.graph_json).get("source")
     options = dict(GraphSource.from_json(origin, folder.graph_json).options) if origin else {}
-    for name in ("label_column", "feature_columns", "drop_columns"):
-        options.pop(name, None)
-    return options
+    return {name: value for name, value in options.items() if name not in CHOICES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,9 @@ def curves(results: Sequence[Result]) -> Curves:
     kept: Curves = {}
     for dataset in dataset_order(found):
         lines = {line: widths for line, widths in found[dataset].items() if len(widths) > 1}
-        ordered = grid(result for widths in lines.values() for result in widths.values())
-        rows = {
-            _line_of(row, budget, lines): dict(sorted(widths.items()))
-            for place in ordered
-            for (row, budget), widths in sorted(lines.items(), key=lambda item: item[0][1])
-            if row == place
-        }
+        named = {_line_of(row, budget, lines): widths for (row, budget), widths in lines.items()}
+        ordered = grid(replace(result, row=row) for row, widths in named.items() for result in widths.values())
+        rows = {row: dict(sorted(named[row].items())) for row in ordered}
         if rows:
             kept[dataset] = rows
     return kept

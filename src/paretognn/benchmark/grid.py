@@ -157,10 +157,10 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
 
     InputError as `checked`, and for data sets, settings and files that cannot be read or do not fit the graph, for
     methods asked for by name that need a package which is not installed; after the last data set, where none had a
-    cell. A warning for every method that is left out.
+    cell, or a setting is of a task that none has. A warning for every method that is left out.
     """
     by_name, every = request.methods, checked(request)
-    some = False
+    some, tasks = False, set[str]()
     for dataset in every.datasets:
         graph = load_dataset(dataset, every.data_root)
         request = replace(every, methods=_possible(every, graph, by_name))
@@ -173,18 +173,13 @@ def expand(request: Request) -> Iterator[tuple[Graph, list[GridCell]]]:
         for file in request.files:
             cell = _file_cell(graph, file, request)
             cells[cell.key.name] = cell
-        _check_tasks(request.settings, cells.values())
+        tasks |= {task for cell in cells.values() if cell.key.kind == TRAINED for task in cell.config.tasks}
         some = some or bool(cells)
         yield graph, _after_alike(cells.values())
     if not some:
         raise InputError(f"none of --methods can be run on {', '.join(every.datasets)}")
-
-
-def _check_tasks(settings: dict[str, Any], cells: Iterable[GridCell]) -> None:
-    """InputError for settings of a task that no cell has."""
-    trained = {task for cell in cells if cell.key.kind == TRAINED for task in cell.config.tasks}
-    for task in settings.get("tasks") or {}:
-        if task not in trained:
+    for task in every.settings.get("tasks") or {}:
+        if task not in tasks:
             raise InputError(f"--set tasks.{task}: none of --methods has that task; leave it out")
 
 

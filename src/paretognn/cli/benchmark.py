@@ -28,7 +28,7 @@ from paretognn.cli.completion import dataset_lists, device_names, method_lists, 
 from paretognn.cli.console import out as output
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
-from paretognn.cli.options import sampler_tree
+from paretognn.cli.options import check_said_once, sampler_tree
 from paretognn.cluster import cluster_device, connected
 from paretognn.errors import InputError
 from paretognn.graph import Graph
@@ -135,8 +135,7 @@ def command(
 
 def _settings_of(assigned: list[str], sampler: dict[str, Any]) -> dict[str, Any]:
     settings = parse_assignments(assigned)
-    if sampler and "sampler" in settings:
-        raise InputError("--set sampler: is what --sampler sets; leave one out")
+    check_said_once(settings, sampler)
     return settings | sampler
 
 

@@ -124,6 +124,13 @@ def sampler_tree(sampler: str | None, budget: int | None) -> dict[str, Any]:
     return {"sampler": {"name": sampler} if budget is None else {"name": sampler, "seeds": budget}}
 
 
+def check_said_once(assigned: dict[str, Any], given: dict[str, Any]) -> None:
+    """InputError where an option and --set say two things."""
+    for name, value in given.items():
+        if value is not None and name in assigned and assigned[name] != value:
+            raise InputError(f"--{name} and --set {name}= say two things; leave one of them out")
+
+
 def takes_graph(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the graph options; they arrive as one `GraphSource` in its parameter ``source``."""
     names = inspect.signature(_graph_options).parameters

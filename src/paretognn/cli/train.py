@@ -15,7 +15,7 @@ from paretognn.cli.completion import device_names, method_names, preset_names, s
 from paretognn.cli.console import say, warnings_said
 from paretognn.cli.device import choose_device
 from paretognn.cli.live import Terminal
-from paretognn.cli.options import sampler_tree, takes_graph
+from paretognn.cli.options import check_said_once, sampler_tree, takes_graph
 from paretognn.cluster import cluster_device, connected
 from paretognn.errors import InputError
 from paretognn.graph import Graph, format_summary, summarise
@@ -120,7 +120,7 @@ def command(
                 graph, resolved = _reopen(folder, source, steps, room)
         else:
             overrides = read_config_file(config) if config is not None else {}
-            _check_said_once(parse_assignments(set_ or []), {**given, "steps": steps})
+            check_said_once(parse_assignments(set_ or []), {**given, "steps": steps})
             overrides = parse_assignments(set_ or [], overrides)
             overrides |= {k: v for k, v in {**given, "steps": steps}.items() if v is not None}
             origin = None if from_run is None else RunFolder(from_run).require()
@@ -203,13 +203,6 @@ def command(
                 **memory,
             }
         )
-
-
-def _check_said_once(assigned: dict[str, Any], given: dict[str, Any]) -> None:
-    """InputError where an option and --set say two things."""
-    for name, value in given.items():
-        if value is not None and name in assigned and assigned[name] != value:
-            raise InputError(f"--{name} and --set {name}= say two things; leave one of them out")
 
 
 @contextmanager
