@@ -35,6 +35,11 @@ class NonFiniteError(RuntimeError):
         self.step = step
 
 
+def flag(name: str) -> str:
+    """An option as the command line spells it."""
+    return f"--{name.replace('_', '-')}"
+
+
 def flag_value(name: str) -> str:
     """A column's name as the shell and a comma-separated option take it."""
     text = '"' + name.replace('"', '""') + '"' if set(name) & {",", '"'} or name != name.strip() else name

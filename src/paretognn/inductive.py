@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paretognn.errors import InputError
+from paretognn.errors import InputError, flag
 from paretognn.graph import Graph, TableOptions, merge_graphs, read_rows
 from paretognn.graph.edge_table import open_edge_table
 from paretognn.sources import GraphSource, run_graph
@@ -38,7 +38,7 @@ def embed_new(trained: TrainedEncoder, folder: RunFolder, source: GraphSource) -
     for name in CHOICES:
         if source.options.get(name):
             raise InputError(
-                f"--{name.replace('_', '-')}: of new nodes the columns that the run was trained on are read, and no "
+                f"{flag(name)}: of new nodes the columns that the run was trained on are read, and no "
                 "others; leave the option out"
             )
     if source.edges is None:

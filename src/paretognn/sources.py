@@ -10,7 +10,7 @@ import numpy as np
 
 from paretognn.datasets import load_dataset
 from paretognn.downstream.unit_rows import unit_rows
-from paretognn.errors import InputError
+from paretognn.errors import InputError, flag
 from paretognn.graph import Graph, read_graph
 from paretognn.graph.table_options import OF_NODES
 from paretognn.training.embeddings import read_embeddings
@@ -39,7 +39,7 @@ class GraphSource:
         """InputError for options of a graph where none is named."""
         named = [*self.options, *(["data_root"] if self.data_root is not None else [])]
         if named and not self.given:
-            raise InputError(f"--{_flag(named[0])} is for a graph that is read, and none is named; leave it out")
+            raise InputError(f"{flag(named[0])} is for a graph that is read, and none is named; leave it out")
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -62,9 +62,9 @@ class GraphSource:
         if self.nodes is not None and self.edges is None:
             raise InputError("--nodes needs --edges FILE beside it")
         if self.options and self.edges is None:
-            raise InputError(f"--{_flag(next(iter(self.options)))} is for tables (--nodes, --edges)")
+            raise InputError(f"{flag(next(iter(self.options)))} is for tables (--nodes, --edges)")
         if self.nodes is None and (lost := [name for name in self.options if name in OF_NODES]):
-            raise InputError(f"--{_flag(lost[0])} is for a table of nodes (--nodes), and there is none")
+            raise InputError(f"{flag(lost[0])} is for a table of nodes (--nodes), and there is none")
         if self.data_root is not None and self.dataset is None:
             raise InputError("--data-root is for a public data set (--dataset), and none is named")
 
@@ -95,10 +95,6 @@ class GraphSource:
         ):
             raise InputError(f"{where}: corrupt (it does not say where the graph came from)")
         return cls(**content)
-
-
-def _flag(name: str) -> str:
-    return name.replace("_", "-")
 
 
 def read_files(folder: RunFolder) -> list[Path]:

@@ -21,6 +21,7 @@ from paretognn.graph import Graph
 from paretognn.methods.controls import CONTROLS
 from paretognn.methods.presets import PRESETS
 from paretognn.methods.rows import METHODS, method_config
+from paretognn.methods.search import before_search
 from paretognn.pretext import task_class
 from paretognn.training import TrainConfig, merge, read_embeddings
 from paretognn.training.config import check_names
@@ -241,12 +242,10 @@ def made_otherwise(found: Cell, cell: GridCell) -> list[str]:
     if found.status != DONE or found.config is None or cell.key.kind != TRAINED:
         return []
     try:
-        before = TrainConfig.model_validate(found.config).model_dump(mode="json")
+        before = before_search(TrainConfig.model_validate(found.config), cell.config).model_dump(mode="json")
     except (ValueError, InputError):  # of another version
         before = found.config
-    found_by_search = {"reconciler"} if cell.config.search.name != "none" else set()
-    now = cell.config.model_dump(mode="json")
-    return [name for name, value in now.items() if before.get(name) != value and name not in found_by_search]
+    return [name for name, value in cell.config.model_dump(mode="json").items() if before.get(name) != value]
 
 
 def _possible(request: Request, graph: Graph, by_name: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from paretognn.errors import InputError, NonFiniteError
 from paretognn.graph import Graph, summarise
 from paretognn.methods.controls import control_embeddings
 from paretognn.methods.judge import LinkEmbeddings, judge, link_embeddings, linked
-from paretognn.methods.search import searched_in
+from paretognn.methods.search import before_search, searched_in
 from paretognn.sources import GraphSource
 from paretognn.training import (
     Interrupted,
@@ -238,12 +238,9 @@ def _continues(folder: RunFolder, graph: Graph, asked: TrainConfig) -> bool:
     """Whether what is there is this run, on this graph; the weights that a search has found are the run's own."""
     try:
         folder.require().check_graph(graph)
-        found = folder.config()
+        return before_search(folder.config(), asked) == asked
     except InputError:
         return False
-    if asked.search.name != "none":
-        found = found.model_copy(update={"reconciler": asked.reconciler})
-    return found == asked
 
 
 def _require_memory(job: Job) -> None:

@@ -122,3 +122,8 @@ def _weighted(config: TrainConfig, weights: Sequence[float]) -> TrainConfig:
     named = {task: float(weight) for task, weight in zip(config.tasks, weights, strict=True)}
     tree = merge(config.model_dump(), {"reconciler": {"settings": {"weights": named}}})
     return TrainConfig.model_validate(tree)
+
+
+def before_search(found: TrainConfig, asked: TrainConfig) -> TrainConfig:
+    """``found`` as it was asked for: the weights that a search has put into it are the run's own."""
+    return found if asked.search.name == "none" else found.model_copy(update={"reconciler": asked.reconciler})

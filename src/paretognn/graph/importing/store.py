@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paretognn.atomic import atomic_write, writing
-from paretognn.errors import InputError, require_utf8
+from paretognn.errors import InputError, flag, require_utf8
 from paretognn.graph.edge_table import open_edge_table
 from paretognn.graph.importing.edges import write_edges
 from paretognn.graph.importing.nodes import NodeTable
@@ -55,7 +55,7 @@ def import_tables(
     for name in ("categorical", "add_missing_nodes", "impute"):
         if getattr(options, name):
             raise InputError(
-                f"--{name.replace('_', '-')} is for graphs in memory: an import takes numeric columns without gaps, "
+                f"{flag(name)} is for graphs in memory: an import takes numeric columns without gaps, "
                 "and edges between nodes of the table"
             )
     staging = out.parent / f"{out.name}.importing"
